@@ -2,8 +2,9 @@
 //! that is nearest to a missing one.
 //!
 //! An entry is one file. Its name is the hash of its request, and it contains the full request, so
-//! that a missing entry can be explained. The folder also describes the last run that used it, so
-//! that a replay needs no other option.
+//! that a missing entry can be explained. In a published folder the requests may have been removed
+//! (`null`), because they contain the pages; the name alone then identifies the request. The folder
+//! also describes the last run that used it, so that a replay needs no other option.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -98,6 +99,7 @@ impl Drop for KeyLock<'_> {
 #[serde(deny_unknown_fields)]
 struct StoredCall {
     version: u64,
+    /// The request; `null` if it was removed for publication.
     key: Value,
     /// The first question for which the request was sent; for messages.
     question: String,
@@ -229,7 +231,7 @@ impl StoredReplies {
             Ok(bytes) => parse(&bytes),
         };
         match read {
-            Ok(entry) if entry.key == *key => Ok(Some(entry.outcome)),
+            Ok(entry) if entry.key == *key || entry.key.is_null() => Ok(Some(entry.outcome)),
             Ok(_) => Err("it is the entry of another request".to_owned()),
             Err(reason) => Err(reason),
         }
@@ -249,6 +251,7 @@ impl StoredReplies {
     pub(super) fn miss(&self, asked: &Value, question: &str) -> String {
         let nearest = entries(&self.folder)
             .filter_map(|path| parse(&files::read(&path).ok()?).ok())
+            .filter(|entry| !entry.key.is_null())
             .map(|entry| {
                 let found = RequestDifference::of(&entry.key, asked);
                 let is_other_node = entry.key.get("node") != asked.get("node");
@@ -257,7 +260,7 @@ impl StoredReplies {
             .min_by_key(|(rank, ..)| *rank);
         let (who, folder) = (asker(asked, question), self.folder.display());
         match nearest {
-            None => format!("{folder} holds no reply, and {who} asks for one"),
+            None => format!("{folder} holds no reply to the request of {who}"),
             Some((_, entry, found)) => format!(
                 "{folder} holds no reply to the request of {who}; the nearest, of {}, differs in {}",
                 asker(&entry.key, &entry.question),

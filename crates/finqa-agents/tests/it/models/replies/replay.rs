@@ -22,7 +22,7 @@ async fn a_miss_in_a_replay_names_the_nearest_request_and_its_fields() {
         ..asked("a", "What was revenue in 2009?")
     };
     let error = ask_model(&cached.replayed(), &other).await.unwrap_err();
-    let words = "holds no reply, and analyst of a asks for one";
+    let words = "holds no reply to the request of analyst of a";
     assert!(error.message.ends_with(words), "{error}");
     for (question, text) in [("a", "What was revenue in 2008?"), ("b", "What is 2 + 2?")] {
         ask_model(&model, &asked(question, text)).await.unwrap();
@@ -63,4 +63,23 @@ async fn a_replay_gives_the_recorded_replies_with_their_retries() {
         assert_eq!(ask_model(&model, request).await.unwrap(), live);
     }
     assert_eq!((sent, server.count()), (4, 4));
+}
+
+/// Requests contain the pages, which need not be published with the replies.
+#[tokio::test]
+async fn a_folder_without_the_requests_is_replayed() {
+    let cached = Cached::new();
+    let server = FaultServer::start(|_| Reply::chat("42"));
+    let request = ask("How much?");
+    let live = ask_model(&cached.model(&server), &request).await.unwrap();
+    let [entry] = cached.entries().try_into().unwrap();
+    let mut stored: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&entry).unwrap()).unwrap();
+    stored["key"] = json!(null);
+    std::fs::write(&entry, stored.to_string()).unwrap();
+    let model = cached.replayed();
+    assert_eq!(ask_model(&model, &request).await.unwrap(), live);
+    let error = ask_model(&model, &ask("How many?")).await.unwrap_err();
+    let words = "holds no reply to the request of analyst of ";
+    assert!(error.message.ends_with(words), "{error}");
 }
