@@ -30,8 +30,8 @@ const AFTER_YEARS: [&str; 6] = [
     "thereafter", "later", "later years", "beyond", "total", "after",
 ];
 
-/// True if a table has no column of labels: all headings are years, and only figures are below the
-/// first one.
+/// True if a table has no column of labels: its headings are two or more years, possibly followed
+/// by [`AFTER_YEARS`], and only figures are below the first one.
 pub(crate) fn lacks_labels<'t>(
     header: impl IntoIterator<Item = &'t str>,
     first: impl IntoIterator<Item = &'t str>,
@@ -57,8 +57,8 @@ pub(crate) fn lacks_labels<'t>(
 /// Set by hand.
 const LONGEST: usize = 48;
 
-/// True for a number or a dash and nothing else. An open bracket counts as closed, because the
-/// closing one can be in the next cell.
+/// True for a text that is only a number or a dash, possibly with a footnote mark such as `*` after
+/// it. An open bracket counts as closed, because the closing one can be in the next cell.
 pub(crate) fn is_figure(text: &str) -> bool {
     let bare = text.trim().trim_end_matches(['*', '†', '‡']);
     let dash = |c: char| fold(c) == '-' || "$€£¥()% ".contains(c);

@@ -67,7 +67,7 @@ const OLD_OFFICE: [(&str, &str); 5] = [
     ("PowerPoint", "it is a presentation (.ppt); save it as PDF"),
 ];
 
-/// What an OLE file without any of the streams in [`OLD_OFFICE`] is.
+/// The message for an OLE file that has none of the streams in [`OLD_OFFICE`].
 const OLD: &str = "it needs a password, or is an Office file of before 2007; save it as .xlsx or PDF without a password";
 
 /// The start of a file's name in an archive, and the kind of archive that contains such a file.

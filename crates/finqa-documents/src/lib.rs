@@ -141,8 +141,8 @@ fn page(
     })
 }
 
-/// Reads HTML. A whole document that is cut off is refused. A part of a document that may be cut
-/// off is read with a note.
+/// Reads HTML. A text that begins like a whole document but lacks its end is refused. A submission
+/// to the SEC or a part of a document that may be cut off is read with a note.
 fn html(path: &Path, name: &str, decoded: DecodedText) -> Result<Document, String> {
     let DecodedText { text, mut notes } = decoded;
     let cut = is_cut(&text);

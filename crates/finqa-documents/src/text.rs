@@ -27,8 +27,8 @@ pub(crate) fn printed(text: &str) -> String {
     single_spaced(&text.chars().filter(seen).collect::<String>())
 }
 
-/// True if a text begins with one of these lower-case words, in any case. Leading white space
-/// and a byte order mark are skipped.
+/// True if a text begins with one of the strings of `with`, ignoring case. White space and a byte
+/// order mark before it are skipped.
 pub(crate) fn begins(text: &str, with: &[&str]) -> bool {
     let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     with.iter().any(|tag| {

@@ -93,8 +93,8 @@ pub(super) fn share_unit(blocks: &mut [Block], unit: Option<String>) {
 /// Minimum number of times that a line must occur to count as a running head or foot.
 const RUNNING: usize = 5;
 
-/// The texts that are repeated on the pages, without their digits: page numbers, the company's
-/// name, a link to the table of contents. They do not belong to any table.
+/// The texts that are repeated on the pages, such as the company's name or a link to the table of
+/// contents, as [`without_numbers`] returns them. They do not belong to any table.
 pub(super) fn running_lines(blocks: &[Block]) -> HashSet<String> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for block in blocks {

@@ -72,9 +72,9 @@ pub(super) fn read(blocks: &[Block], tagged: &HashMap<String, String>) -> Cover 
     }
 }
 
-/// The fiscal year that an annual report names at least twice as often as any other. `None` unless
-/// its period ends in that year or the next one. Companies that end their year in January can name
-/// it after either.
+/// The fiscal year that an annual report names at least [`LEAST_NAMED`] times, and at least twice
+/// as often as any other. `None` unless its period ends in that year or the next one. Companies
+/// that end their year in January can name it after either.
 fn named_year<'t>(texts: impl Iterator<Item = &'t str>, period_end: &str) -> Option<u16> {
     let mut counts: HashMap<u16, usize> = HashMap::new();
     for named in texts.flat_map(|text| FISCAL.captures_iter(text)) {

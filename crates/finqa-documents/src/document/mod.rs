@@ -201,7 +201,9 @@ impl PrintedTable {
         (rows.count(), sums.count())
     }
 
-    /// The table for `--list-tables --json`: its texts, and the value of each figure in units.
+    /// The table for `--list-tables --json`: its texts, and the value of each figure. Amounts are
+    /// in units, and percentages are as printed. `number` is the table's position in the list, from
+    /// 1.
     pub fn json(&self, number: usize) -> serde_json::Value {
         let document = self.document();
         let table = &document.page().table;

@@ -86,8 +86,9 @@ fn separator_of(text: &str) -> u8 {
     marks.into_iter().max_by_key(alike).unwrap_or(b',')
 }
 
-/// Splits a file into the rows of its tables. Below figures, a row that names periods begins the
-/// next table, together with the lines directly above it that are not rows.
+/// Splits a file into the rows of its tables. Below figures, a heading ([`is_heading`]) begins the
+/// next table if it repeats the last heading, if its first cell is empty or states a unit, or if
+/// lines with a single cell are directly above it. These lines then belong to the next table.
 fn parts(lines: Vec<NumberedRow>) -> Vec<Vec<NumberedRow>> {
     let mut parts: Vec<Vec<NumberedRow>> = Vec::new();
     let mut open: Vec<NumberedRow> = Vec::new();
@@ -117,8 +118,8 @@ fn parts(lines: Vec<NumberedRow>) -> Vec<Vec<NumberedRow>> {
     parts
 }
 
-/// True if a row without figures names at least two periods, and its years follow each other.
-/// "First year, 1998, 2012" is a row of figures.
+/// True if a row, which the caller knows to have no figures, names at least two periods, and its
+/// years are equal or one apart. "First year, 1998, 2012" is a row of a table and not a heading.
 fn is_heading(row: &[String]) -> bool {
     let cells = row.iter().skip(1).filter(|cell| !cell.is_empty());
     let dated = |cell: &&String| names_period(cell) || Times::heading(cell).0.is_some();

@@ -124,7 +124,7 @@ fn is_label(row: &[SpannedCell]) -> bool {
     matches!(row, [cell] if cell.start == 0 && !cell.text().starts_with('(') && !names_period(cell.text()))
 }
 
-/// The columns of figures, and of the words between them, such as maturity dates.
+/// The columns of figures, and of words after the rows' labels, such as maturity dates.
 fn columns(body: &[Vec<SpannedCell>]) -> Vec<Span> {
     let cells = || body.iter().flatten();
     let mut counted: Vec<(Span, usize)> = Vec::new();

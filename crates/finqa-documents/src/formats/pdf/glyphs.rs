@@ -134,7 +134,7 @@ pub(super) struct Glyphs<'a, 'f> {
     font_files: FontResolverFn,
     code_maps: CMapResolverFn,
     read: Vec<Glyph>,
-    /// The number of bytes that may still be drawn, from [`MOST_DRAWN`].
+    /// How many more bytes of drawings may be run; [`MOST_DRAWN`] at the start of the page.
     left: usize,
 }
 

@@ -9,8 +9,10 @@ use finqa_core::number::Scale;
 /// A parsed format code.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct NumberFormat {
-    /// One section for all numbers, or sections for positive numbers, negative numbers and
-    /// zero. A fourth one is for text.
+    /// One section for all numbers; two for numbers from zero and for negative ones; or three for
+    /// positive numbers, negative numbers and zero. A fourth one is for text. If any section has a
+    /// condition, a number is printed by the first section whose condition it meets, or that has
+    /// none.
     sections: Vec<Section>,
 }
 
@@ -35,7 +37,8 @@ struct Section {
     letters: String,
 }
 
-/// A part of a section, in the order in which it is printed.
+/// A piece of what a section prints. `Section::parts` has them in the order in which they are
+/// printed.
 #[derive(Clone, Debug, PartialEq)]
 enum Part {
     /// A placeholder of the integer part.
