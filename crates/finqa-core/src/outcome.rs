@@ -27,7 +27,8 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 pub enum Outcome {
     /// The question has an answer, right or wrong.
     Answered,
-    /// The agents chose not to answer (`--min-confidence`).
+    /// The answer was withheld because of `--min-confidence`, `--max-error` or `--second-opinion
+    /// require`, or because `ask` is not sure of it.
     Abstained,
     /// The provider's content filter stopped the prompt or the reply.
     ContentFilter,
@@ -40,7 +41,7 @@ pub enum Outcome {
     ParseFailure,
     /// The provider failed on every attempt.
     ProviderError,
-    /// A limit on cost or time ended the question.
+    /// The episode reached its limit of tool calls, or the model's context was full.
     BudgetStop,
 }
 

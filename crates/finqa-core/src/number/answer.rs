@@ -130,7 +130,7 @@ pub fn yes_or_no(text: &str) -> Option<bool> {
     Some(found.name("yes").is_some())
 }
 
-/// True for digits that are part of a name. Money with a scale word, percentages and basis points
+/// True for digits that are part of a name. Numbers with a scale word, percentages and basis points
 /// are never part of a name.
 fn is_name(found: &NumberCandidate, names: &[Range<usize>]) -> bool {
     let inside = |name: &Range<usize>| name.start <= found.span.start && found.span.end <= name.end;
@@ -164,8 +164,8 @@ impl AnswerText<'_> {
         self.slice(range).contains(char::is_alphanumeric)
     }
 
-    /// The figure of the answer. This is the figure after the last `=` or `≈`, or the figure before
-    /// it if an expression follows ("24.25 = $4,812 / $198.4").
+    /// The figure of the answer. If the answer has a `=` or `≈`, this is the figure after the last
+    /// one, or the figure before it if an expression follows ("24.25 = $4,812 / $198.4").
     fn figure<'c>(&self, candidates: &'c [NumberCandidate]) -> Result<&'c NumberReading, NotRead> {
         let Some(equals) = self.text.rfind(['=', '≈']) else {
             return self.one(candidates);
@@ -186,7 +186,9 @@ impl AnswerText<'_> {
     }
 
     /// The only figure among the candidates that is not an aside, a year or a figure for
-    /// comparison. Figures that differ by less than [`NEAR`] count as one.
+    /// comparison. Figures that differ by less than [`NEAR`] count as one. A figure without words
+    /// before it is also chosen if all later ones only explain it. If the candidates are one year,
+    /// it is chosen unless the text only mentions it.
     fn one<'c>(&self, candidates: &'c [NumberCandidate]) -> Result<&'c NumberReading, NotRead> {
         let behind = |at: usize| at.checked_sub(1).and_then(|at| candidates.get(at));
         let outside = candidates.iter().enumerate();

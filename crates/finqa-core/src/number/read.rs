@@ -373,7 +373,8 @@ impl<'t> Scanner<'t> {
 
 /// The scale word after a number, and the number of bytes that are consumed. A single letter may
 /// also be a unit or a footnote mark. It counts as a scale only if it touches the number, follows
-/// an amount of money, or is a capital.
+/// an amount of money, or is a capital. A `t` must follow money, or be a capital that touches the
+/// number. "Cr" counts only after rupees.
 fn scale_behind(behind: &str, money: &str) -> Option<((Scale, u32), usize)> {
     let hyphen = behind.strip_prefix('-');
     let rest = hyphen.unwrap_or(behind.trim_start());

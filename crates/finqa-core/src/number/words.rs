@@ -26,8 +26,8 @@ pub fn year_of(digits: &str) -> Option<u16> {
     (1900..2100).contains(&year).then_some(year)
 }
 
-/// The words of each scale, and the power of ten by which the words exceed the scale. A trillion
-/// is 10^3 billion.
+/// The words of each scale, and the power of ten that is left over if the words are larger than
+/// every [`Scale`]: a trillion is 10^3 billion.
 const SCALES: [(&str, Scale, u32); 6] = [
     ("thousand thousands k tsd 000 000s", Scale::Thousand, 0),
     (
@@ -41,7 +41,8 @@ const SCALES: [(&str, Scale, u32); 6] = [
     ("crore crores cr", Scale::Crore, 0),
 ];
 
-/// The scale of a word in any case, and the power of ten by which the word exceeds the scale.
+/// The scale of a word in any case, and the power of ten that is left over if the word is larger
+/// than every [`Scale`].
 ///
 /// ```
 /// use finqa_core::number::{Scale, scale_of_word};

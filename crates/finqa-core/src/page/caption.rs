@@ -174,8 +174,8 @@ impl Caption {
     }
 }
 
-/// The scale that a label states for its own row or column, and the power of ten by which its word
-/// exceeds the scale: "Revenue ($m)", "Units (in thousands)".
+/// The scale that a label states for its own row or column, and the power of ten of
+/// [`Caption::power`]: "Revenue ($m)", "Units (in thousands)".
 pub(super) fn scale_of_label(label: &str) -> Option<(Scale, u32)> {
     scale_in(&words(label))
 }
@@ -244,7 +244,8 @@ fn folded(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Converts a text to lower case, and changes "000's" or a final "000" to "000s".
+/// Converts a text to lower case, writes Japanese units in English, and changes "000's" or a final
+/// "000" to "000s".
 fn words(text: &str) -> String {
     let mut text = folded(text).to_lowercase().replace(['\'', '\u{2019}'], "");
     let thousands = text.strip_suffix("000");

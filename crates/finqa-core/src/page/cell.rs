@@ -12,8 +12,8 @@ use crate::short_text::ShortText;
 /// The source of a table. It decides which defects the cells may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TableOrigin {
-    /// The dataset's records. Their cells may have lost dashes, numbers written twice, flattened
-    /// headers and lower case.
+    /// The dataset's records. In their cells, dashes may have lost their escapes (`2014`), numbers
+    /// may be written twice, headers are flattened and texts are in lower case.
     Published,
     /// A document of the user. Its cells are not repaired.
     Own,
@@ -69,7 +69,8 @@ pub struct TagUnit {
 pub enum CellKind {
     /// A single number, which may have a currency, a percent sign and a footnote mark.
     Number,
-    /// A dash, which means nothing or nil. Also a dash that lost its escape: `2014`.
+    /// A dash, which means nothing or nil. Also `2013` or `2014` if these are the digits of a
+    /// dash's lost escape (`\u2013`, `\u2014`).
     Dash,
     /// A figure that cannot be read, such as a formula without a value.
     Unread,
@@ -301,8 +302,9 @@ fn is_dash(text: &str) -> bool {
 }
 
 impl CellNumber {
-    /// Uses the scale that the tag states, except for money with a printed caption. If tag and
-    /// caption differ there, the figure is doubtful, and the tag cannot correct it.
+    /// Uses the scale that the tag states, except for percentages and for money with a printed
+    /// scale. If tag and printed scale differ there, the figure is doubtful, and the tag cannot
+    /// correct it.
     pub(super) fn settle(&mut self, tag: TagUnit, printed: Option<Scale>) {
         let scales = [
             None,
@@ -340,8 +342,8 @@ impl CellNumber {
         }
     }
 
-    /// Reads the first number of a cell. The flag is true if the cell contains nothing else except
-    /// a footnote mark.
+    /// Reads the first number of a cell. The flag is true if the number is not in basis points and
+    /// the cell contains nothing else except a footnote mark.
     fn read(text: &str, published: bool) -> Option<(Self, bool)> {
         // `( 41 ) % (  % )` is the remainder of a negative percentage that was written twice.
         let (text, half_doubled) = match text.strip_suffix("(  % )").filter(|_| published) {

@@ -3,8 +3,9 @@
 //!
 //! A [`Table`] keeps the published text of each cell together with its meaning: a number (often
 //! written twice, `-2913 ( 2913 )`), a dash (often one that lost its escape, `2014`), text, or
-//! nothing. The header is repaired. In Markdown, a table shows dashes as dashes and doubled numbers
-//! once, and numbers its rows and columns so that a cell can be cited as `r3c2`.
+//! nothing. The header is repaired. In Markdown, a table shows dashes as dashes, and numbers that
+//! are written twice only once. Its rows and columns are numbered, so that a cell can be cited as
+//! `r3c2`.
 //!
 //! The module answers no questions and knows no gold. Reading order: `text` is the input; `cell`,
 //! `caption`, `header` and `page_table` read the table; `places` collects the numbers.

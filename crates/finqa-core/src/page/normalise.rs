@@ -24,7 +24,7 @@ pub fn normalise_sentence(sentence: &str) -> Cow<'_, str> {
     let mut single_open = false;
     let mut tokens = sentence.split(' ').peekable();
     let mut first = true;
-    // The next token follows an opening quote, so no space goes before it.
+    // True if the next token follows an opening quote, so that no space goes before it.
     let mut glue = false;
     while let Some(token) = tokens.next() {
         let next = tokens.peek().copied();

@@ -115,8 +115,8 @@ impl Table {
             })
             .collect();
         let caption = caption(&cells, page.before.last().map(String::as_str), page.own);
-        // The scale of a number format counts only if the table states no scale, so this needs the
-        // caption.
+        // The scale of a number format counts only if the cell's text has the scale word too or the
+        // table states no scale, so this needs the caption.
         let stated = caption.as_ref().and_then(|caption| caption.scale);
         with_sources(&mut cells, page.sources, first_row, |cell, source| {
             let by_format = source
@@ -263,8 +263,8 @@ impl Table {
         money && !stated && !rates && !names.clone().any(counted)
     }
 
-    /// The scale that the labels or the table state for a figure, and the power of ten by which the
-    /// scale word exceeds the scale.
+    /// The scale that the labels or the table state for a figure, and the power of ten that is left
+    /// over if the printed word is larger than every [`Scale`]: a trillion is 10^3 billion.
     fn unit_at(&self, row: usize, column: usize) -> Option<(Scale, u32)> {
         let labels = self.rows.get(row)?;
         let of_row = scale_of_label(&labels.label);
@@ -367,7 +367,8 @@ fn with_sources(
     }
 }
 
-/// True if a row or column counts things that are not in the unit of a caption of money.
+/// True if a row or column counts things to which the caption's scale does not apply: things that
+/// no table counts in thousands, and all things if the caption names a currency.
 fn is_apart(name: &str, caption: &Caption) -> bool {
     counts_things(name) || is_count(name) && currency_of_label(&caption.text).is_some()
 }

@@ -67,7 +67,7 @@ fn kept(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
 
-/// One place of a number on a page.
+/// A number, and the place on the page where it is written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberPlace {
     pub source: NumberSource,
@@ -77,8 +77,8 @@ pub struct NumberPlace {
     pub years: Arc<[u16]>,
     /// True if the number or the label of its row or column has a percent sign or word.
     pub percent: bool,
-    /// True if the cell is a dash. `magnitude` is then 2013 or 2014 if the dash lost its escape,
-    /// and otherwise 0.
+    /// True if the cell is a dash. `magnitude` is then 2013 or 2014 if the dataset has only these
+    /// digits of the dash's escape (`\u2013`, `\u2014`), and otherwise 0.
     pub dash: bool,
 }
 

@@ -8,7 +8,8 @@ use super::page_table::Table;
 impl Table {
     /// The table as aligned Markdown, without a trailing line break. If the unit is known, the line
     /// `Unit: …` comes first. Columns are named `c0`, `c1`, … and rows `r0` (the header), `r1`, …,
-    /// so that `r3c2` names a cell. Dashes are shown as `—` and doubled numbers once.
+    /// so that `r3c2` names a cell. Dashes are shown as `—`. A number that its cell has twice
+    /// (`-2913 ( 2913 )`) is shown once.
     ///
     /// Pipes and backslashes are escaped and line breaks become spaces. Otherwise, one cell could
     /// become several.
