@@ -168,13 +168,14 @@ impl Worker {
         Ok(answer)
     }
 
-    /// Calls the solver. A refusal by the provider is the question's outcome in the last attempt,
-    /// and an interruption in an earlier one.
+    /// Calls the solver. A refusal by the provider is the question's outcome only in the last
+    /// attempt, and only if `data/failures.json` lists its words. Otherwise it is an interruption.
     ///
     /// # Errors
-    /// The interruptions of the solver, and a refusal in an earlier attempt.
-    /// [`Interruption::Fatal`] if too many prompts were refused in the same words before any was
-    /// answered.
+    /// The interruptions of the solver; a refusal, or a failed call whose words
+    /// `data/failures.json` does not list, before the last attempt; and a refusal in words that it
+    /// does not list in the last one. [`Interruption::Fatal`] if too many prompts were refused in
+    /// the same words before any was answered.
     async fn solve(
         &self,
         planned: &PlannedQuestion,
@@ -206,9 +207,10 @@ impl Worker {
         let is_unknown = calls.any(|call| call.failure == Some(ErrorKind::Unknown));
         let is_refused = solution.outcome == Outcome::ProviderError;
         match is_refused || is_unknown {
-            // Before the last attempt, the provider may be refusing every question in this way. A
-            // failure that is not in `data/failures.json` never settles a question, so `--resume`
-            // asks it again.
+            // Before the last attempt, the question is postponed, because the provider may be
+            // failing every question alike. If it was refused in words that are not in
+            // `data/failures.json`, the refusal is not its outcome in the last attempt either, so
+            // `--resume` asks it again.
             true if !is_last || is_refused && is_unknown => {
                 Err(Interruption::Provider(Box::new(solution)))
             }

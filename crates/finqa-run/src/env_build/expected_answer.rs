@@ -12,9 +12,9 @@ pub(super) struct ExpectedAnswer {
     pub(super) kind: &'static str,
 }
 
-/// The right answer of a question; `None` without gold. If the typed answer is a rounding of the
-/// executed value, it is the executed value, because a typed `11%` would reject the correct 10.548
-/// %. Otherwise it is the typed answer.
+/// The right answer of a question; `None` without gold. If the dataset's typed answer is a rounding
+/// of the executed value, or if there is no typed answer, the right answer is the executed value,
+/// because a typed `11%` would reject the correct 10.548 %. Otherwise it is the typed answer.
 pub(super) fn boxed(gold: &Gold) -> Option<ExpectedAnswer> {
     let typed = gold
         .answer

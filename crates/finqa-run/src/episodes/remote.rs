@@ -1,8 +1,8 @@
 //! A session on a server over a WebSocket, with the messages of `OpenEnv`'s `/ws`.
 //!
-//! It sends only messages that every version of the server answers: `reset`, `step`, `state` (the
-//! only one in which core 0.2.3 shows the question) and `close`. A separate task reads the socket,
-//! so that pings are answered while a model thinks.
+//! It sends only messages that every version of the server answers: `reset`, `step`, `state` and
+//! `close`. `state` is needed because openenv-core 0.2.3 shows the question only in its answer. A
+//! separate task reads the socket, so that pings are answered while a model thinks.
 
 use std::time::{Duration, Instant};
 
@@ -88,7 +88,8 @@ impl RemoteSession {
 
     pub(crate) async fn reset(&mut self, data: &Value) -> Result<EpisodeQuestion, RemoteError> {
         self.ask(json!({"type": "reset", "data": data})).await?;
-        // Core 0.2.3 does not send the question in its answer to a reset, but only in the state.
+        // openenv-core 0.2.3 does not send the question in its answer to a reset, but only in the
+        // state.
         let state = self.state().await?;
         let text = |key: &str| state.get(key).and_then(Value::as_str).map(str::to_owned);
         match (text("current_question"), text("current_company")) {

@@ -75,7 +75,9 @@ pub struct Search {
 }
 
 impl Search {
-    /// Splits the pages, and counts the questions with gold. Sends nothing.
+    /// Creates a search. Divides the pages into those whose misses the proposer is shown, those on
+    /// which the gate tests a change, and those that are sealed until the end. Counts the questions
+    /// with gold. Sends nothing.
     ///
     /// # Errors
     /// Data without gold, and settings with which no run can be started.

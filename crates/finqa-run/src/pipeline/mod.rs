@@ -80,14 +80,14 @@ pub struct Run {
     reported_limits: Option<LimitStatus>,
     limits_tick: Interval,
     scheduler: Option<JoinHandle<Result<Finish, JournalError>>>,
-    /// Writes the report while questions are being asked; `None` if none are.
+    /// Writes the report while questions are being asked; `None` if no questions are asked.
     live_page: Option<LivePage>,
     tracking: Option<TrackingServer>,
     stop: Stop,
     lock: RunLock,
     /// True if this process started the run, so that its folder may be removed if nothing was
-    /// asked. Always false for a batch run, and for a shard, because the engine that starts it
-    /// repeats the same command.
+    /// asked. Always false for a batch run. Also false for a shard, because its command may be
+    /// repeated, for example by Slurm, and then continues the shard from this folder.
     is_new: bool,
 }
 

@@ -13,7 +13,7 @@ use super::locked_run::stored_settings;
 use super::run_context::{Notify, RunNotice};
 
 /// The stored replies to use: those that are replayed, otherwise those in the folder that the
-/// settings name. `None` for the embedded analyst, which has no replies.
+/// settings name. `None` if no folder is named, and for the embedded analyst, which has no replies.
 pub fn stored_replies(
     settings: &Settings,
     replay: Option<&Arc<StoredReplies>>,

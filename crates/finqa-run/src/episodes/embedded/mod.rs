@@ -115,8 +115,8 @@ fn question_and_company(messages: &[ChatMessage]) -> (&str, &str) {
     text.rsplit_once("\n\nCompany: ").unwrap_or((text, ""))
 }
 
-/// The answer, rounded to five decimals. The main job prints percentages with one decimal, which is
-/// not precise enough for a grader with a tolerance of 1 %.
+/// The answer, rounded to five decimals. The answers of other runs print percentages with one
+/// decimal, which is not precise enough for a grader with a tolerance of 1 %.
 fn submission_text(guess: &RankedAnswer) -> String {
     let Number::Number(value) = guess.value else {
         return guess.value.to_string();
