@@ -50,7 +50,8 @@ pub(super) struct FiledPlace {
     pub formula: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
-    /// True if neither the report nor a tag states the scale of the amount.
+    /// True for an amount in a primary statement if neither the report nor a tag states its scale.
+    /// Always false for a workbook.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub scale_unknown: bool,
     /// The concept of the figure's tag.

@@ -33,7 +33,7 @@ struct TranscriptLine<'a> {
 /// `transcripts.jsonl` while it is being written, row by row in the plan's order.
 pub struct Transcripts {
     file: StagedFile,
-    /// The numbers of the long texts written so far, by hash.
+    /// The number of each long text that was written so far, by its hash.
     known: HashMap<TextHash, i64>,
 }
 

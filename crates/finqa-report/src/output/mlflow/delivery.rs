@@ -183,8 +183,8 @@ impl Delivery<'_> {
         self.server.text(CALL, &found?, "/experiment/experiment_id")
     }
 
-    /// Sends the parameters that the server lacks, the dataset unless the server already has
-    /// parameters, the tags and the status.
+    /// Sends the parameters that the server lacks, the tags and the status. If the server had no
+    /// parameters, sends the dataset too.
     async fn describe(&mut self, id: &str, run: &Value) -> Result<(), MlflowError> {
         let content = self.content;
         let known = run.pointer("/data/params").and_then(Value::as_array);

@@ -112,7 +112,7 @@ struct SharedMessage {
 pub(super) struct Details<'p> {
     /// The documents by record id.
     documents: HashMap<&'p str, &'p Arc<Document>>,
-    /// The numbers of stored pages, by record id.
+    /// The number of each stored page in [`Store::Pages`], by record id.
     pages: HashMap<&'p str, usize>,
     elements: Elements,
 }

@@ -65,7 +65,7 @@ struct OpenBlock {
 pub(super) struct Elements {
     out: SpooledTempFile,
     stores: [OpenBlock; 4],
-    /// The numbers of shared entries, by store and hash.
+    /// The number of each shared entry, by its store and hash.
     known: HashMap<(Store, blake3::Hash), usize>,
 }
 

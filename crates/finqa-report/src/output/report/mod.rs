@@ -68,7 +68,8 @@ pub struct Report<'a> {
     in_progress: Option<InProgress>,
 }
 
-/// The times at which the page of a run in progress was written and is written again.
+/// The times that the page of a run in progress shows and uses: when it was written, when a browser
+/// loads it again, and when the run counts as ended because no newer page was written.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct InProgress {
     /// Seconds since 1970 UTC.
@@ -182,7 +183,8 @@ impl WrittenPage<'_> {
         })
     }
 
-    /// Renders the page without its data.
+    /// Renders the page with the values of `view`. The mark [`DATA`] stays in it, where `write`
+    /// then inserts the elements with the compressed data.
     fn render(&self, view: &impl Serialize) -> Result<String, minijinja::Error> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);

@@ -32,7 +32,7 @@ pub(super) struct ReportView<'a> {
     without_answer: usize,
     /// Changes since the start of the run: renewed golds, and other addresses of models.
     changes: Vec<String>,
-    /// The number of questions with gold; `None` if all have one.
+    /// A line with the number of questions with gold; `None` if all have one.
     gold_line: Option<String>,
     /// The reason why the pages are not available; `None` if they are.
     pages_missing: Option<&'a str>,

@@ -1,13 +1,14 @@
-//! Shows a fitted calibration (`calibrate`): its data, and how many answers it gives at each
-//! `--max-error`.
+//! Shows a fitted calibration (`calibrate`): its data, and how many answers a run would give with
+//! each `--max-error`.
 
 use finqa_core::text::counted;
 use finqa_score::calibration::{Calibration, GivenWithin};
 
 use super::style::{TerminalStyle, harmless};
 
-/// The calibration as text: two sentences about its data, a table of the answers given at each
-/// `--max-error`, and for each limit that gives no answer, what would be needed to give some.
+/// The calibration as text: two sentences about its data, a table of the answers that a run would
+/// give with each `--max-error`, and for each limit with which it would give none, what would be
+/// needed to give some.
 pub fn calibration_text(
     calibration: &Calibration,
     within: &[GivenWithin],

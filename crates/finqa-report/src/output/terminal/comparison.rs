@@ -153,7 +153,8 @@ fn verdict(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The questions that only the side `right` answers right.
+/// The list of questions that only run A or only run B answers right; `right` is the letter of that
+/// run.
 fn flips(comparison: &Comparison<'_>, right: RunLetter) -> String {
     let flips = comparison.flips.iter().filter(|flip| flip.right == right);
     let count = flips.clone().count();

@@ -36,7 +36,8 @@ pub fn explanation_text(explanation: Option<&Explanation>, is_opinion: bool) -> 
     section("Read", read(of));
     for asked in &of.figures {
         if asked.candidates.is_empty() {
-            // Programs are made without the labels of tables.
+            // If there are programs, they were made from the facts of the page and not from labels,
+            // so a label that does not fit is not reported.
             if of.programs.is_empty() && of.parts.is_empty() {
                 let none = format!("no label of the tables fits {:?}", asked.name);
                 section("Figures", vec![(0, none)]);

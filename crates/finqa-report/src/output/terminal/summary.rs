@@ -139,7 +139,8 @@ fn reward_words(episodes: &EpisodeSummary) -> Option<String> {
     ))
 }
 
-/// The number of episodes with a reward, and how the others ended.
+/// The number of episodes with a reward, the mean number of steps, the calls and episodes that
+/// failed, and the number of episodes for each end other than a submission.
 fn episode_line(episodes: &EpisodeSummary) -> String {
     let rewarded = episodes.reward.map_or(0, |reward| reward.n);
     let mut parts = vec![format!("{rewarded} with a reward")];

@@ -12,9 +12,9 @@ const TARGET: &str = "convfinqa::output::terminal::writer";
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProgressOptions {
-    /// Show every question with its answers and rounds.
+    /// True to show every question with its answers and rounds.
     pub verbose: bool,
-    /// Show only warnings.
+    /// True to show only warnings.
     pub quiet: bool,
     /// True if stderr is a terminal.
     pub terminal: bool,
