@@ -51,8 +51,8 @@ impl OutputFolder {
 /// The file of records of a command that reads answers.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct RecordsFile {
-    /// Records with the gold answers and programs, and the pages: a file, or `sample`; a run has
-    /// its own
+    /// File of records with the gold answers, the programs and the pages, or `sample` [default: for
+    /// a run, its own records]
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
     /// Use only the records of one split of a file such as {"train": […], "dev": […]}

@@ -27,8 +27,8 @@ pub(crate) struct ReportArgs {
     /// Folder for the files [default: the run's folder]
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
-    /// Also write the run as a log that Inspect's viewer and its Python package read: a .json file,
-    /// or a folder of logs, in which the file gets the name by which the viewer lists it
+    /// Also write the run as a log for Inspect's viewer and its Python package. FILE is a .json
+    /// file, or an existing folder, in which the log gets a name that the viewer lists
     #[arg(long, value_name = "FILE", value_parser = inspect_log)]
     inspect: Option<PathBuf>,
 }
