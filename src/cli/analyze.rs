@@ -16,7 +16,6 @@ use super::exit::with_output_hint;
 use super::outputs::check_outputs;
 use super::{Exit, Failure, stdout};
 
-/// Arguments of `analyze`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AnalyzeArgs {
     /// CSV or JSONL file of answers, or a run: its folder, its id, a prefix of its id, or `last`

@@ -1,4 +1,4 @@
-//! Arguments of the main job, and groups of arguments that several commands share.
+//! Arguments of `convfinqa run`, and groups of arguments that several commands share.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -114,7 +114,7 @@ pub(super) fn needs_model(
     Err(Failure::usage(line))
 }
 
-/// The arguments of every command that drives a run.
+/// The arguments of every command that starts or resumes a run.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct ControlArgs {
     #[command(flatten)]
@@ -147,7 +147,7 @@ pub(super) struct RunDisplay {
     pub style: TerminalStyle,
 }
 
-/// The arguments of the main job.
+/// The arguments of `convfinqa run`, the default command.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct RunArgs {
     #[command(flatten)]

@@ -29,7 +29,6 @@ use super::args::{ConfigFile, ReplayArgs, needs_model};
 use super::run::{fatal, notify};
 use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry};
 
-/// Arguments of `ask`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AskArgs {
     /// Report (HTML with or without inline XBRL, PDF, XLSX) or page (Markdown, plain text with tables in aligned columns, CSV, TSV) to ask about
@@ -59,7 +58,7 @@ pub(crate) struct AskArgs {
     stored: ReplayArgs,
 }
 
-/// The groups of settings that matter here.
+/// The groups of settings that `ask` uses.
 #[derive(clap::Args, Debug, Serialize)]
 struct AskSettings {
     #[command(flatten)]

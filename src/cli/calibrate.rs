@@ -15,7 +15,6 @@ use super::exit::with_output_hint;
 use super::outputs::check_outputs;
 use super::{Exit, Failure, stdout};
 
-/// Arguments of `calibrate`.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "`run --calibration FILE` gives each answer its probability, and `--max-error 5%` withholds answers. docs/scoring.md says what the bounds mean."

@@ -12,7 +12,7 @@ use finqa_score::score::{Rule, Scorecard};
 use super::junit::{JUnitCase, write_junit};
 use super::{Exit, Failure};
 
-/// The option of commands with scores for CI.
+/// The options of commands that compute scores, for use in a CI build.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "CI")]
 pub(crate) struct CiArgs {

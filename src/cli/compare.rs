@@ -21,7 +21,6 @@ use super::{Exit, Failure, stdout};
 
 const HTML: &str = "--html FILE";
 
-/// Arguments of `compare`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CompareArgs {
     /// CSV or JSONL file of answers, or a run: its folder, its id, a prefix of its id, or `last`

@@ -17,7 +17,6 @@ use super::args::print_notes;
 use super::stdout::print_text;
 use super::{Exit, Failure, runtime, settings};
 
-/// The subcommands.
 #[derive(clap::Subcommand, Debug)]
 pub(crate) enum DataCommand {
     /// Download the published archive, verify it and unpack it; intact files are kept

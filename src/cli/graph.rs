@@ -4,7 +4,6 @@ use finqa_agents::pair::{Backend, PairOptions, TwoAgentSolver};
 
 use super::{Exit, Failure, stdout};
 
-/// Arguments of `graph`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct GraphArgs {
     /// Output format

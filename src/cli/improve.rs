@@ -25,7 +25,6 @@ use super::args::{ConfigFile, PrintArgs, ReplayArgs};
 use super::gate::points;
 use super::{Exit, Failure, dotenv, mlflow_lines, run, settings, signals, stdout, telemetry};
 
-/// Arguments of `improve`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ImproveArgs {
     /// Earlier runs that say how often two runs differ: one with --epochs, or two of the same questions [default: they differ on 15 % of the questions]

@@ -10,7 +10,6 @@ use super::ci::CiArgs;
 use super::run::{check_thresholds, notify, report_and_exit_code};
 use super::{Exit, Failure, dotenv, runtime, settings};
 
-/// Arguments of `merge`.
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "Nothing is written unless every question has an outcome (see --allow-missing) and all shards were started with the same settings. Merging again gives the same run unless a shard has changed. `runs` lists the merged run, and `report`, `compare`, `analyze`, `score` and `track sync` accept it."

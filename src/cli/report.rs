@@ -16,7 +16,6 @@ use super::{Exit, Failure, stdout};
 const TO: &str = "--to DIR";
 const INSPECT: &str = "--inspect FILE";
 
-/// Arguments of `report`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ReportArgs {
     /// Run: its folder, its id, a prefix of its id, or `last`

@@ -9,7 +9,6 @@ use finqa_report::output::terminal::{TerminalStyle, runs_list};
 use super::args::OutputFolder;
 use super::{Exit, Failure, stdout};
 
-/// Arguments of `runs`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct RunsArgs {
     #[command(flatten)]

@@ -21,7 +21,6 @@ use super::exit::with_output_hint;
 use super::outputs::check_outputs;
 use super::{Exit, Failure, stdout};
 
-/// Arguments of `score`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ScoreArgs {
     /// File of predictions (CSV or JSONL; docs/scoring.md lists its columns), or a run: its

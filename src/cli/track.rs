@@ -14,14 +14,12 @@ use finqa_run::pipeline::{server, unused_variables, write_results};
 use super::args::OutputFolder;
 use super::{Exit, Failure, dotenv, mlflow_lines, runtime, settings, stdout};
 
-/// Commands of `track`.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum TrackCommand {
     /// Send runs, or their missing parts; safe to repeat.
     Sync(SyncArgs),
 }
 
-/// Arguments of `track sync`.
 #[derive(clap::Args, Debug, Serialize)]
 pub(crate) struct SyncArgs {
     /// Runs: folders, ids, prefixes of ids, or `last` [default: all that are missing or incomplete on the server]

@@ -9,7 +9,6 @@ use finqa_core::text::counted;
 use finqa_run::env_build::build;
 use finqa_score::dataset::{self, Source};
 
-/// The arguments of `env build`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct BuildArgs {
     /// File of records with gold answers, or `sample`

@@ -7,7 +7,6 @@ use super::super::{Exit, Failure};
 use super::catalog;
 use finqa_core::text::counted;
 
-/// The arguments of `env check`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CheckArgs {
     /// Data directory, or `sample` [default: the built-in sample]

@@ -10,7 +10,6 @@ use finqa_report::output::terminal::download_bar;
 use super::super::stdout::print_text;
 use super::super::{Exit, Failure, runtime};
 
-/// The arguments of `env download`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct HubArgs {
     /// Target folder; intact files are not downloaded again

@@ -19,7 +19,6 @@ use finqa_score::dataset::Source;
 
 use super::{Exit, Failure};
 
-/// The subcommands.
 #[derive(clap::Subcommand, Debug)]
 pub(crate) enum EnvCommand {
     /// Serve episodes to OpenEnv clients, tools to MCP clients, and a web page for manual play

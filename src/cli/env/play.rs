@@ -32,7 +32,7 @@ use finqa_score::dataset::Source;
 
 const EXPORT_EPISODES: &str = "--export-episodes FILE";
 
-/// Arguments of `env play`. What is serialised is a layer of settings.
+/// The fields that are serialised are a layer of settings.
 #[derive(clap::Args, Debug, Serialize)]
 #[command(
     after_help = "The episodes are recorded as a run: `runs` lists it, and `--resume`, `report`, `compare`, `analyze`, `score` and `track sync` accept it."

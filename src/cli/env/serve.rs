@@ -18,7 +18,6 @@ use super::super::{Exit, Failure, settings, signals, telemetry};
 use super::{catalog, problems_note};
 use finqa_journal::settings::LogSettings;
 
-/// The arguments of `env serve`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ServeArgs {
     /// Data directory in the layout of OpenEnv's finqa_env, or `sample` [default: the built-in sample]
