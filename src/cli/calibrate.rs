@@ -32,7 +32,8 @@ pub(crate) struct CalibrateArgs {
 
 const TO: &str = "--to FILE";
 
-/// Fits the calibration, writes it, and prints how many answers it gives at each limit.
+/// Fits the calibration, writes it, and prints how many answers a run would give with each
+/// `--max-error`.
 pub(crate) fn execute(
     args: &CalibrateArgs,
     matches: &ArgMatches,

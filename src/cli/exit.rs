@@ -27,7 +27,7 @@ pub enum Exit {
     Provider,
     /// A score is below a threshold of `--fail-under`, or a gate of `compare` has failed.
     BelowThreshold,
-    /// A limit of money, tokens or time was reached; can be resumed.
+    /// A limit on cost or time was reached; can be resumed.
     BudgetReached,
     /// Stopped by the user; can be resumed.
     Interrupted,

@@ -1,8 +1,8 @@
 //! The command line, with one file per command. A command turns its arguments into plain options
 //! and calls the packages. Hints, colours and exit codes are decided only here.
 //!
-//! Reading order: this file, `args` and `settings` (from arguments to settings), `run` (the main
-//! job, and the loop of every command that starts a run), then any command.
+//! Reading order: this file, `args` and `settings` (from arguments to settings), `run` (the default
+//! command, and the loop of every command that starts a run), then any command.
 
 mod analyze;
 mod args;

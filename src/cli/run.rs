@@ -259,8 +259,8 @@ pub(super) fn check_thresholds(results: &RunResults, ci: &CiArgs) -> Result<(), 
 }
 
 /// The exit code of a run. A shard that asked all of its questions exits with 0 even if some have
-/// no answer, so that the engine that started it counts it as successful. `merge` reports these
-/// questions.
+/// no answer, so that Slurm or Kubernetes, which started it, counts it as successful. `merge`
+/// reports these questions.
 fn exit_code(results: &RunResults) -> Result<Exit, Failure> {
     let is_shard = results.summary.run.shard.is_some();
     match &results.finish {
