@@ -32,7 +32,8 @@ pub struct RuleRates {
 }
 
 impl RuleRates {
-    /// The rates over some questions.
+    /// The rates over these questions. If none of them has a program, the rules that judge programs
+    /// have no rate.
     fn of<'q>(
         questions: impl Iterator<Item = (&'q QuestionTally, &'q AnswerCounts)> + Clone,
     ) -> Self {

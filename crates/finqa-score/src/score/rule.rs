@@ -22,7 +22,8 @@ pub enum Rule {
     ExecutionAccuracy,
     /// Official execution accuracy of the predicted programs.
     ProgramExecution,
-    /// Official program accuracy.
+    /// Official program accuracy: the predicted program is equal to the gold program
+    /// ([`finqa_core::program::equal`]).
     ProgramAccuracy,
     /// Financial equivalence (FE), the rule of the headline score.
     #[default]
@@ -72,8 +73,8 @@ impl Rule {
         }
     }
 
-    /// True if the rule should be able to judge the row but cannot, because its gold is missing or
-    /// the page that its program reads. The stand-alone questions of a Double record have no
+    /// True if the rule should be able to judge the row but cannot, because the row lacks its gold
+    /// or the page that its program reads. The stand-alone questions of a Double record have no
     /// program in the dataset, so this is false for them under the execution and program rules.
     pub(crate) fn lacks_gold(self, row: &Row) -> bool {
         let without_program = row.kind == Some(RecordKind::Double) && row.turn().is_none();
