@@ -1,13 +1,14 @@
 //! The order in which a session asks its questions.
 
-/// Yields every index of `0..count` once, then all of them again in another order, without end. An
-/// order begins at some index and takes every nth index from there, so that each of ten thousand
-/// sessions needs only a few words of memory.
+/// Yields every index of `0..count` once, then all of them again, without end. With a seed, each of
+/// these rounds has another order: it begins at some index and takes every nth index from there, so
+/// that each of ten thousand sessions needs only a few words of memory. Without a seed, all rounds
+/// have the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuestionOrder {
     /// The seed of the orders; `None` keeps the order of the file.
     seed: Option<u64>,
-    /// The number of times that all questions have been asked. Each round has its own order.
+    /// The number of times that all questions have been asked.
     round: u64,
     /// The number of questions asked in this round.
     position: u64,
@@ -47,7 +48,7 @@ impl QuestionOrder {
         usize::try_from(index).ok()
     }
 
-    /// The index at a position of this round.
+    /// The index that is the `position`th of this round, counted from 0.
     fn index_at(&self, position: u64) -> u64 {
         let Some(seed) = self.seed else {
             return position;

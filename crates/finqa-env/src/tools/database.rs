@@ -267,8 +267,9 @@ fn field(value: ValueRef<'_>) -> Result<Value, QueryError> {
     })
 }
 
-/// Allows reading, the listed functions and recursive queries. Everything else is denied, such as
-/// writes, changes of the schema, PRAGMA, ATTACH and transactions.
+/// Allows queries, also recursive ones, that read any table except [`FORBIDDEN_TABLES`] and call
+/// only the listed [`FUNCTIONS`]. Everything else is denied, such as writes, changes of the schema,
+/// PRAGMA, ATTACH and transactions.
 fn authorize(context: AuthContext<'_>) -> Authorization {
     let allowed = match context.action {
         AuthAction::Select | AuthAction::Recursive => true,

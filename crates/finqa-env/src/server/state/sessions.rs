@@ -65,7 +65,6 @@ fn unknown(id: &str) -> String {
     format!("Unknown session_id: {}", head(id, 200))
 }
 
-/// The table of open sessions.
 pub(crate) struct SessionTable {
     max: usize,
     server_id: Option<String>,

@@ -127,8 +127,9 @@ fn host_allowed(options: &ServerOptions, authority: &str) -> bool {
     !options.host.is_loopback() && options.allowed_hosts.is_empty()
 }
 
-/// A page may use the server that served it. It may use any server if the operator listed the
-/// page's host. A loopback page may also use a server under a loopback name.
+/// A page may use the server that it came from. A page on a host that the operator listed may use
+/// this server under any name that [`host_allowed`] accepts, and a page on loopback under any
+/// loopback name.
 fn origin_allowed(options: &ServerOptions, origin: &str, host: Option<&str>) -> bool {
     let Some((_, authority)) = origin.split_once("://") else {
         return false;
