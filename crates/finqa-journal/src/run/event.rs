@@ -72,7 +72,7 @@ pub enum Finish {
     /// The next request would exceed a limit; can be resumed with a higher one.
     BudgetReached {
         limit: BudgetLimit,
-        /// The amount spent, for people.
+        /// The amount spent, as a text to show to the user.
         spent: Option<String>,
         /// Number of questions without an outcome.
         left: usize,

@@ -54,7 +54,7 @@ impl Journal {
         Ok(meta)
     }
 
-    /// Removes the limit that paused the run.
+    /// Removes the entry that says which limit paused the run. The limits themselves do not change.
     pub fn unpause(&self) -> Result<(), JournalError> {
         let sql = "UPDATE meta SET value = json_remove(value, '$.paused') WHERE key = 'run'";
         self.sqlite(|connection| connection.execute(sql, []))?;
