@@ -59,7 +59,8 @@ pub struct Content;
 
 impl<S: tracing::Subscriber> Layer<S> for Content {}
 
-/// True if questions, prompts and replies should be recorded (`--trace-content`).
+/// True if questions, prompts and replies should be recorded
+/// (`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`).
 pub(crate) fn wants_content() -> bool {
     tracing::dispatcher::get_default(|subscriber| subscriber.downcast_ref::<Content>().is_some())
 }

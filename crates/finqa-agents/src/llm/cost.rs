@@ -24,7 +24,8 @@ pub struct Cost {
 
 impl Cost {
     /// The cost of an answered call: `dollars` for the reply, if known, and an unknown cost for
-    /// each request that was lost before. A reply that needed no request costs nothing.
+    /// each request that was lost before. If `dollars` is only a lower bound, the cost of the reply
+    /// counts as not fully known. A reply that needed no request costs nothing.
     pub(crate) fn of_reply(reply: &ChatReply, dollars: Option<Decimal>) -> Self {
         let dollars = match reply.attempts {
             0 => Some(Decimal::ZERO),

@@ -29,7 +29,8 @@ pub enum SettingsError {
     NoKey {
         variable: &'static str,
         host: String,
-        /// The missing option, if the model's name shows which one is missing.
+        /// True if the model's name begins with `claude` and the provider is not Anthropic, so that
+        /// `--provider anthropic` is probably missing.
         is_claude: bool,
     },
     #[error(

@@ -20,10 +20,10 @@ use super::failures::{FinishMeaning, finish_meaning};
 /// The tokens with which a caller stops work.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
-    /// No new question and no further attempt of a failed request begins. Requests in flight are
-    /// finished.
+    /// Once it is cancelled, no new question and no further attempt of a failed request begins.
+    /// Requests in flight are finished.
     pub drain: CancellationToken,
-    /// Requests in flight are cancelled too.
+    /// Once it is cancelled, requests in flight are cancelled too.
     pub abort: CancellationToken,
 }
 

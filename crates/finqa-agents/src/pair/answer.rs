@@ -11,7 +11,8 @@ pub struct Answer {
     /// The value before it is printed. It is the result of the program, or the stated answer read
     /// as a number or a word.
     pub value: Option<Value>,
-    /// The answer as shown to a person, such as `14.1%` (rule: docs/scoring.md, section 0).
+    /// The answer as shown to a person, such as `14.1%` (rule: docs/scoring.md, "What is
+    /// compared").
     pub printed: String,
     /// If the question asks for several values, the values that are joined in `printed`, in the
     /// order of the question.
@@ -38,7 +39,8 @@ pub struct Answer {
     /// The analyst's confidence in its answer, from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// The reason why the embedded analyst calls the answer a guess.
+    /// The reason why the answer is not sure: the embedded analyst calls it a guess, or `ask`
+    /// doubts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
 }

@@ -22,11 +22,11 @@ const FINDINGS: &str = "The findings of this verdict could not be read. Give the
 
 pub(super) struct CriticNode {
     pub(super) mode: CriticMode,
-    /// Run all deterministic checks. If false, only an answer that is unusable in any case gets a
-    /// finding.
+    /// True to run all deterministic checks. If false, only an answer that is unusable in any case
+    /// gets a finding.
     pub(super) checks: bool,
     pub(super) max_rounds: u32,
-    /// Turn a second opinion into a finding if it is sure and differs from the answer.
+    /// True to turn a second opinion into a finding if it is sure and differs from the answer.
     pub(super) shows_opinion: bool,
     pub(super) llm: Option<LlmAgent>,
 }

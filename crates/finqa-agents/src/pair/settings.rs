@@ -175,7 +175,7 @@ pub struct PairOptions {
     pub settings: AgentSettings,
     pub sampling: Sampling,
     pub prompts: Arc<Prompts>,
-    /// Run the deterministic checks. They are turned off if only the length of prompts is measured,
+    /// True to run the deterministic checks. False if only the length of prompts is measured,
     /// because there are no answers to check.
     pub checks: bool,
 }

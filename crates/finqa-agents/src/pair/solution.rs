@@ -158,8 +158,8 @@ impl Solution {
         best_round(&self.rounds).map(|round| &round.answer)
     }
 
-    /// The answer, even if a calibration's limit withheld it. Later turns of the conversation see
-    /// it, so that their answers are comparable with those on which the calibration was fitted.
+    /// The answer, even if it was withheld. Later turns of the conversation see it, so that their
+    /// answers are comparable with those on which a calibration was fitted.
     pub fn answer_or_withheld(&self) -> Option<&Answer> {
         self.answer.as_ref().or(self.withheld.as_deref())
     }

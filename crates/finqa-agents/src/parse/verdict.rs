@@ -61,8 +61,9 @@ fn unparsable(reason: impl Into<String>) -> CriticVerdict {
     }
 }
 
-/// Reads an object of the schema, which may lack the verdict or the findings. With findings it is a
-/// revision, whatever the verdict says. Without findings, the verdict must approve.
+/// Reads an object of the schema, which may lack the verdict or the findings, but not both. With
+/// findings it is a revision, whatever the verdict says. Without findings it is an approval, unless
+/// it has a verdict that does not approve; it is then unparsable.
 fn of_object(members: &Map<String, Value>) -> CriticVerdict {
     let word = members.get("verdict").and_then(scalar);
     let findings = members.get("findings").filter(|found| !found.is_null());

@@ -1,4 +1,5 @@
-//! Creates the template variables for a question: its text, with the ids by which a model cites it.
+//! Creates the template variables for a question: the page, with the ids by which a model cites its
+//! sentences and cells, the earlier turns, and the question.
 
 use minijinja::context;
 

@@ -17,8 +17,8 @@ pub struct ToolAgentOptions {
     pub result_chars: usize,
     /// Maximum number of characters of all tool results of an episode together.
     pub total_chars: usize,
-    /// Record the model's calls. Calls of a model inside this process are not recorded, because
-    /// they cost nothing and can be made again.
+    /// True to record the model's calls. Calls of a model inside this process are not recorded,
+    /// because they cost nothing and can be made again.
     pub recorded: bool,
 }
 

@@ -29,9 +29,9 @@ pub(super) fn submission(lines: &[BatchLine]) -> serde_json::Result<Box<RawValue
     to_raw_value(&BTreeMap::from([("requests", requests)]))
 }
 
-/// True if a batch in the provider's list may be the planned one: it has as many requests, was
-/// created since then, and is not known. Batches have no metadata, so only the results show whether
-/// it is.
+/// True if a batch in the provider's list may be the batch of `record`: it has the same number of
+/// requests, was created after that batch was planned, and is not in this run's records.
+/// Anthropic's batches have no metadata, so only its results show whether it really is that batch.
 pub(super) fn is_planned(batch: &Value, run: &RunBatches, record: &BatchRecord) -> bool {
     let counts = batch.get("request_counts").and_then(Value::as_object);
     let counts = counts.into_iter().flat_map(|counts| counts.values());

@@ -365,7 +365,8 @@ impl HttpCall<'_> {
         })
     }
 
-    /// Adds the model and the address to the message of an error, and the numbers of the call.
+    /// Adds the model and the address to the message of an error, and records the call's attempts,
+    /// latency and lost requests in it.
     fn located(&self, mut error: ModelError) -> ModelError {
         let Self {
             model, transport, ..
