@@ -70,19 +70,19 @@ pub struct ExplainedFigure {
     pub column: String,
     /// The text above its table; empty on the page of the user's own table.
     pub table: String,
-    /// `true` in a primary statement, `false` in a note or another table.
+    /// True if it is in a primary statement, not in a note or another table.
     pub in_statement: bool,
     /// The words of the question that its labels have.
     pub meets: Vec<String>,
     /// The words of the question that its labels lack.
     pub lacks: Vec<String>,
-    /// Its labels have all words of the question, and others that make it another figure.
+    /// True if its labels have all words of the question, and others that make it another figure.
     pub says_more: bool,
     /// How well its labels fit; higher is better. `None` if it was not found by this score.
     pub score: Option<f64>,
     /// Its tag, if that means what the question asks for.
     pub tag: Option<String>,
-    /// The answer takes it.
+    /// True if the answer takes it.
     pub taken: bool,
 }
 
@@ -96,7 +96,7 @@ pub struct ExplainedProgram {
     pub score: f64,
     /// The name of the plan that made it.
     pub plan: &'static str,
-    /// It is the answer.
+    /// True if it is the answer.
     pub taken: bool,
 }
 

@@ -169,8 +169,9 @@ impl EmbeddedAnalyst {
         Some(EmbeddedAnswer { doubt, ..guess })
     }
 
-    /// The reason why the tables of a report or a list of transactions give no answer. `None` if
-    /// they give one or can state no reason, and for other pages.
+    /// The reason why the tables of a report or a list of transactions do not answer a question, or
+    /// why the answer from a list is in doubt. `None` if there is no such reason, if the question
+    /// cannot be read without earlier ones, and for other pages.
     #[must_use]
     pub fn reason(&self, page: &PageIndex, question: &Question) -> Option<String> {
         let tables = page

@@ -89,9 +89,9 @@ fn asks(context: &ChoiceContext<'_>, phrases: &[&str]) -> bool {
     said.any(|phrase| !of_page(phrase))
 }
 
-/// The first word of the question that the page lacks, if it lacks at least half of them. On a page
-/// of the user's, one missing word is enough, because the weights have not learned how users name
-/// rows.
+/// The first word of the question that the page lacks, if the page lacks at least half of the
+/// question's words. On a page of the user's, one missing word is enough, because the weights have
+/// not learned how users name rows.
 fn lacking(context: &ChoiceContext<'_>, asked: &Wording) -> Option<String> {
     let most = if context.facts.own {
         f64::MIN_POSITIVE

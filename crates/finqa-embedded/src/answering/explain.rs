@@ -14,8 +14,8 @@ use crate::reading::text::TokenKind;
 use crate::reading::words::is_stop;
 use crate::shape::SHAPES;
 
-/// Adds what was read in a question whose labels gave no reading: the likeliest operation by its
-/// words, the words that name figures, and its years.
+/// Adds what was read in a question that the labels of tables did not explain: the likeliest
+/// operation by its words, the words that name figures, and its years.
 pub(super) fn read(out: &mut Explanation, context: &ChoiceContext<'_>) {
     let asked = context.asked;
     if out.operation.is_empty() {

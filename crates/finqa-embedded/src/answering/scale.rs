@@ -7,8 +7,8 @@ use finqa_core::number::Scale;
 use finqa_core::page::{counts_things, has_no_scale};
 use finqa_core::program::{Expression, Op};
 
-/// The scale of a fact: the word next to it, or for a cell else the one in the table's caption.
-/// `None` for a percentage.
+/// The scale of a fact: that of the word next to it or, for a cell without such a word, that of the
+/// table's caption. `None` for a percentage.
 fn of_fact(facts: &Facts, fact: &Fact) -> Option<Scale> {
     if fact.percent {
         return None;

@@ -16,7 +16,8 @@ use finqa_core::number::UnitKind::{self, Number, Percent, Ratio};
 use finqa_core::page::year_in_text;
 use finqa_core::program::Op;
 
-/// Words between two numbers and the operation that they ask for; the first one found decides.
+/// Words between two operands, with the operation that they ask for. The first in the list that
+/// leads to a plan decides.
 const CONNECTORS: [(&str, Op); 11] = [
     ("times", Op::Multiply),
     ("multiplied by", Op::Multiply),

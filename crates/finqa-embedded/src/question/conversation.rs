@@ -20,7 +20,8 @@ pub(crate) struct EarlierTurn {
     pub(crate) expr: Expr,
     /// The facts of its literals from left to right, each once.
     pub(crate) facts: Vec<usize>,
-    /// The words of its question with their weights, or those of the turn before if it is bare.
+    /// The words of its question with their weights. For a question that names no quantity, such as
+    /// "and in 2012?", those of the turn before, if there is one.
     pub words: Vec<(u32, f64)>,
     /// The years of its question, or those of its facts if the question names none.
     pub(crate) years: Vec<u16>,

@@ -107,7 +107,7 @@ pub(crate) struct ChoiceContext<'a> {
     /// For each plan, the index of its name in [`PLAN_NAMES`]; `None` if the name is not listed.
     plan_names: Vec<Option<usize>>,
     /// `true` if the largest of several is asked for, `false` for the smallest; `None` if neither
-    /// is.
+    /// is, or both are.
     pub(super) extreme: Option<bool>,
 }
 
@@ -231,7 +231,7 @@ impl<'a> ChoiceContext<'a> {
     }
 
     /// Number of rows whose labels have more of the question's words, by weight, than the row of a
-    /// fact.
+    /// fact. For a number in a sentence, the number of rows whose labels have any.
     pub(super) fn rows_named_better(&self, fact: &Fact) -> f64 {
         let own = fact
             .cell()
@@ -242,7 +242,7 @@ impl<'a> ChoiceContext<'a> {
         f64::from(u8::try_from(better).unwrap_or(u8::MAX))
     }
 
-    /// True if no number of the column has a larger magnitude.
+    /// True if no number of the column has a larger magnitude; percentages do not count.
     pub(super) fn largest(&self, column: usize, number: f64) -> bool {
         let most = self.largest.get(column);
         most.is_some_and(|most| number.abs() >= *most)
@@ -293,8 +293,8 @@ impl<'a> ChoiceContext<'a> {
     }
 }
 
-/// Number of facts in [`ChoiceContext::best_facts`], set by hand. The network cannot tell apart by
-/// rank and score the facts that are not among them.
+/// Number of facts in [`ChoiceContext::best_facts`], set by hand. For the network, all facts that
+/// are not among them have the same rank and score.
 const BEST_FACTS: usize = 16;
 
 /// Indices of features of the slot scorer that the network sees too: question words in the row

@@ -21,7 +21,7 @@ use crate::expr::literal_value;
 pub(crate) struct Facts {
     pub all: Vec<Fact>,
     pub rows: Vec<FactRow>,
-    /// How many rows above the first of `rows` are left out.
+    /// The number of rows of the table that come before the first of `rows`.
     rows_above: usize,
     pub columns: Vec<FactColumn>,
     pub sentences: Vec<Sentence>,

@@ -52,7 +52,7 @@ pub(crate) fn names_cost(name: &str) -> bool {
     tax || says(&["loss"]) && !says(&["profit", "income"]) || says(&names) && !says(&received)
 }
 
-/// Whether a row is called a credit: "Income tax benefit".
+/// True if a row's name says that it is a credit: "Income tax benefit".
 pub(crate) fn names_credit(name: &str) -> bool {
     let name = name.to_lowercase();
     let credits = ["benefit", "credit", "recover", "refund"];

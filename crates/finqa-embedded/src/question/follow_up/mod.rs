@@ -67,7 +67,7 @@ fn greater(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
 }
 
 /// "And in 2012?", "what about for canada?": the last calculation again, with other facts. `None`
-/// after a look-up.
+/// after a look-up, and after a calculation without facts of the page.
 fn redo(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     if last.is_look_up() || last.facts.is_empty() {
         return None;

@@ -11,9 +11,10 @@ use crate::operations;
 use finqa_core::number::UnitKind::Number;
 use finqa_core::program::Op;
 
-/// "And including the 2006 value?": adds a value to the latest sum, or to the last value if there
-/// is no sum. The value added is the last one if the question names nothing else, or a fact of the
-/// page.
+/// "And including the 2006 value?": adds a value to the latest sum. Without a sum, it is added to
+/// the last value if that is the only earlier one or the question says "plus"; otherwise there is
+/// no plan. The value added is a fact of the page, or the last value if that is a look-up after
+/// other turns and the question names nothing else.
 pub(super) fn including(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let cue = [
         "including", "adding", "plus", "includes", "is included", "included", "added",
@@ -47,7 +48,8 @@ pub(super) fn including(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Prog
 }
 
 /// "What was, then, the average price of each?": the quotient of the last two values. The divisor
-/// is the value whose question asked for a count.
+/// is the value whose question asked for a count. If neither or both did, it is the last value, but
+/// only if the question has a word such as "each", and either "then" or a name that is new.
 pub(super) fn unit_price(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;
     let per = asked.says(&["per", "each", "for each", "apiece"]);
