@@ -274,7 +274,7 @@ impl<'t> WrittenFigure<'t> {
     }
 }
 
-/// A mark between groups of digits that is neither a comma nor a point.
+/// True for a mark between groups of digits that is neither a comma nor a point.
 fn other_mark(c: char) -> bool {
     !c.is_ascii_digit() && !matches!(c, ',' | '.')
 }

@@ -23,8 +23,8 @@ pub fn digit(c: char) -> Option<u32> {
     (code - zero < 10).then(|| code - zero)
 }
 
-/// Python's `str.isspace` for one character: Unicode's white space and the four separators `\x1c`
-/// to `\x1f`.
+/// True for a character for which Python's `str.isspace` is true: Unicode's white space and the
+/// four separators `\x1c` to `\x1f`.
 pub fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }

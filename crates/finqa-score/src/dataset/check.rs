@@ -63,7 +63,7 @@ fn confirm(
     })
 }
 
-/// Equality as the official evaluator defines it: at 5 decimals.
+/// True if the values are equal as the official evaluator defines it: at 5 decimals.
 #[allow(
     clippy::float_cmp,
     reason = "both sides are rounded to the same 5 decimals"

@@ -19,7 +19,7 @@ pub struct Selection {
     /// Only records whose id, or one of whose questions, matches this regular expression or
     /// contains it literally, ignoring case.
     pub filter: Option<String>,
-    /// Shuffle the remaining records, by `seed`.
+    /// True to shuffle the remaining records, by `seed`.
     pub shuffle: bool,
     /// Seed of the shuffle: the same seed gives the same order everywhere.
     pub seed: u64,
