@@ -1,11 +1,12 @@
 //! Recognizes the lines above a table: units, page numbers, footnotes.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use finqa_core::page::Caption;
 
 use crate::block::{Block, PrintedTable};
-use crate::cells::is_year;
+use crate::cells::{is_figure, is_year};
 
 /// Maximum length of a heading in bytes; a longer paragraph is running text.
 pub(super) const HEADING: usize = 240;
@@ -94,19 +95,40 @@ pub(super) fn share_unit(blocks: &mut [Block], unit: Option<String>) {
 const RUNNING: usize = 5;
 
 /// The texts that are repeated on the pages, such as the company's name or a link to the table of
-/// contents, as [`without_numbers`] returns them. They do not belong to any table.
+/// contents, as [`without_numbers`] returns them. They do not belong to any table. Some filings
+/// print them as tables of one row.
 pub(super) fn running_lines(blocks: &[Block]) -> HashSet<String> {
     let mut counts: HashMap<String, usize> = HashMap::new();
-    for block in blocks {
-        if let Block::Text(text) = block
-            && text.len() <= HEADING / 2
-            && !states_unit(text)
-        {
-            *counts.entry(without_numbers(text)).or_insert(0) += 1;
+    for line in blocks.iter().filter_map(page_line) {
+        if line.len() <= HEADING / 2 && !states_unit(&line) {
+            *counts.entry(without_numbers(&line)).or_insert(0) += 1;
         }
     }
     counts.retain(|_, count| *count >= RUNNING);
     counts.into_keys().collect()
+}
+
+/// The line of a block that can be a running head or foot: a text, or a table of one row with no
+/// other number than years and a page number. `None` for other tables.
+pub(super) fn page_line(block: &Block) -> Option<Cow<'_, str>> {
+    let table = match block {
+        Block::Text(text) => return Some(Cow::Borrowed(text)),
+        Block::Table(table) => table,
+    };
+    let mut rows = table.rows.iter().filter_map(|row| {
+        let cells = row.iter().map(|cell| cell.text.trim());
+        let cells: Vec<&str> = cells.filter(|text| !text.is_empty()).collect();
+        (!cells.is_empty()).then_some(cells)
+    });
+    let (Some(cells), None) = (rows.next(), rows.next()) else {
+        return None;
+    };
+    let numbers = cells
+        .iter()
+        .filter(|text| is_figure(text) && !is_year(text));
+    let is_page_number = |text: &&str| text.len() <= 3 && text.chars().all(|c| c.is_ascii_digit());
+    let numbers: Vec<&str> = numbers.copied().collect();
+    (numbers.len() <= 1 && numbers.iter().all(is_page_number)).then(|| Cow::Owned(cells.join(" ")))
 }
 
 /// A text without its numbers. Years remain, because they distinguish "FY2023" from "FY2024".
@@ -117,4 +139,57 @@ pub(super) fn without_numbers(text: &str) -> String {
     let runs = runs.map(|run| run.iter().collect::<String>());
     runs.filter(|run| !run.starts_with(|c: char| c.is_ascii_digit()) || is_year(run))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::document::Document;
+    use crate::formats::html::blocks;
+
+    /// The texts of all cells in the tables of a file with a table and this foot on each page.
+    fn cells(foot: &str) -> Vec<String> {
+        let titles = ["Costs", "Prices", "Wages", "Leases", "Taxes", "Debts"];
+        let pages = titles.iter().enumerate().map(|(page, title)| {
+            let foot = foot.replace("{}", &page.to_string());
+            format!(
+                "<p>{title}</p><table><tr><td></td><td>2031</td></tr><tr><td>{title} of all</td>\
+                 <td>5,{page}00</td></tr></table><table><tr><td></td><td></td><td></td></tr><tr>\
+                 {foot}</tr></table>"
+            )
+        });
+        let (blocks, tagged) = blocks(&pages.collect::<String>()).unwrap();
+        let document = Document::of_blocks("f.htm", blocks, &tagged, Vec::new());
+        let rows = document
+            .tables()
+            .flat_map(|table| table.rows.iter().flatten());
+        rows.map(|cell| cell.text.clone()).collect()
+    }
+
+    #[test]
+    fn a_foot_of_the_pages_that_is_printed_as_a_table_is_not_read() {
+        for foot in [
+            "<td>ORIEL CORPORATION</td><td>2031 Form 10-K</td><td>4{}</td>",
+            "<td>Oriel</td><td>4{}</td>",
+            "<td>Table of Contents</td><td>Oriel</td>",
+        ] {
+            let cells = cells(foot);
+            let is_foot =
+                |text: &String| text.starts_with('4') || text.to_lowercase().contains("oriel");
+            assert!(!cells.iter().any(is_foot), "{foot}: {cells:?}");
+            assert!(cells.contains(&"5,500".to_owned()), "{foot}: {cells:?}");
+        }
+    }
+
+    #[test]
+    fn a_table_of_one_row_that_repeats_with_amounts_is_read() {
+        for foot in [
+            "<td>Rent</td><td>7,{}00</td>", "<td>Rent</td><td>5</td><td>7{}</td>",
+        ] {
+            let cells = cells(foot);
+            assert!(
+                cells.iter().any(|text| text.starts_with('7')),
+                "{foot}: {cells:?}"
+            );
+        }
+    }
 }

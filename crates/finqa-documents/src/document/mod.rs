@@ -20,8 +20,8 @@ use finqa_core::question;
 use serde_json::json;
 
 use above::{
-    HEADING, above_title, is_footnote, is_page_mark, running_lines, share_unit, states_every_unit,
-    unit_line, without_numbers,
+    HEADING, above_title, is_footnote, is_page_mark, page_line, running_lines, share_unit,
+    states_every_unit, unit_line, without_numbers,
 };
 
 use crate::block::{self, Block, PrintedTable};
@@ -79,8 +79,10 @@ impl Document {
             {
                 filing.every_unit = Some(text.clone());
             }
+            if page_line(&block).is_some_and(|line| running.contains(&without_numbers(&line))) {
+                continue;
+            }
             match block {
-                Block::Text(text) if running.contains(&without_numbers(&text)) => {}
                 Block::Text(text) => filing.blocks.push(Block::Text(text)),
                 Block::Table(table) => filing.add(table),
             }
