@@ -7,7 +7,8 @@ use tokio_util::sync::CancellationToken;
 use super::build::{CompiledGraph, Vertex, target};
 use super::error::GraphRunError;
 
-/// Step limit of a run without its own limit. It stops a graph that never reaches its end.
+/// Step limit of a run without its own limit. It stops a graph that never reaches its end. Set by
+/// hand: the agents set their own limit.
 const DEFAULT_STEP_LIMIT: usize = 50;
 
 /// A function that is called after every step with the node's name and the current state.

@@ -31,7 +31,8 @@ pub struct BudgetLimits {
 }
 
 impl BudgetLimits {
-    /// The limits of each of `count` processes: an equal share of the cost, and the full time.
+    /// The limits of each of `count` processes: an equal share of the cost, and the full time,
+    /// because `--max-time` applies to each process (docs/runs.md).
     #[must_use]
     pub fn for_each_of(self, count: u32) -> Self {
         let count = count.max(1);

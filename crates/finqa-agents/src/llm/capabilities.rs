@@ -15,9 +15,11 @@ use super::settings::OpenAiApi;
 
 const TABLE: &str = include_str!("../../../../data/models.json");
 
-/// Default output limit of a reply in tokens. It ends a reply that repeats itself without end.
+/// Default output limit of a reply in tokens. It ends a reply that repeats itself without end. Set
+/// by hand, several times what `--dry-run` assumes for a reply.
 pub(super) const MAX_TOKENS: u32 = 4096;
-/// Default output limit of a reply by a reasoning model in tokens, including the reasoning.
+/// Default output limit of a reply by a reasoning model in tokens, including the reasoning. Set by
+/// hand.
 const MAX_TOKENS_OF_REASONING: u32 = 32_768;
 
 /// The published features of a model. A feature that is not listed is assumed to be accepted.

@@ -105,8 +105,8 @@ impl ErrorKind {
         )
     }
 
-    /// True for a failure that ends a call when it occurs a second time, because each attempt may
-    /// be billed.
+    /// True for a failure that ends a call when it occurs a second time (a malformed reply only if
+    /// it is malformed in the same way), because each attempt may be billed.
     pub fn may_repeat_at_cost(&self) -> bool {
         matches!(self, Self::Malformed | Self::BadGeneration | Self::Timeout)
     }

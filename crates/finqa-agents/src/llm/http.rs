@@ -13,7 +13,7 @@ use reqwest::redirect::Policy;
 use super::settings::SettingsError;
 
 /// Time limit for connecting. It is shorter than that of a whole attempt, so that a host that does
-/// not respond is noticed early.
+/// not respond is noticed early. Set by hand.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Installs the process's crypto provider (ring). It can be called several times.
@@ -41,6 +41,7 @@ pub fn upgrade_client(direct: bool) -> Result<reqwest::Client, SettingsError> {
 /// A client for public files whose bytes are verified. It follows redirects, because a hub stores
 /// large files on other hosts.
 pub fn download_client() -> Result<reqwest::Client, SettingsError> {
+    // Set by hand: enough for a hub that redirects to its storage, and no endless circle.
     const REDIRECTS: usize = 5;
     build(false, |builder| {
         // Do not decode compressed files, because they are verified and stored in compressed form.
@@ -66,8 +67,10 @@ fn build(
             .user_agent(concat!("convfinqa/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
             .redirect(Policy::none())
-            // The only retry loop is `llm::retry`. Retries by reqwest would not be counted.
+            // `llm::retry` and `finqa_fetch` repeat requests. Retries by reqwest would not be
+            // counted.
             .retry(reqwest::retry::never())
+            // Set by hand: notices a host that is gone while a slow reply is awaited.
             .tcp_keepalive(Duration::from_secs(30));
         change(if direct { builder.no_proxy() } else { builder })
     };

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// A call that has waited for this time is named.
+/// A call that has waited for this time is named. Set by hand.
 const LONG: Duration = Duration::from_secs(60);
 
 /// A call that waits for its reply.

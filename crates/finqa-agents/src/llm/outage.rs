@@ -7,12 +7,13 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 /// The number of consecutive requests without an answer after which the server counts as down. They
-/// must not all be about one question, because a gateway may give up a prompt that takes long.
+/// must not all be about one question, because a gateway may give up a prompt that takes long. Set
+/// by hand: fewer may be chance.
 const DOWN_AFTER: u32 = 3;
 
-/// The wait before the first probe. It doubles after each probe.
+/// The wait before the first probe, as before the first retry. It doubles after each probe.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// The longest wait between two probes.
+/// The longest wait between two probes, as between two retries.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use finqa_core::regex;
 use regex::{Captures, Regex};
 
 /// The minimum limit that replaces a default. If there is room for less, the prompt itself is too
-/// long.
+/// long. Set by hand.
 pub(super) const LEAST: u64 = 256;
 
 /// A limit to try.

@@ -74,7 +74,7 @@ impl ModelConnection {
                 is_claude,
             });
         }
-        // A local model on a small machine may need minutes.
+        // A local model on a small machine may need minutes. Both times are set by hand.
         let timeout = flags.timeout.unwrap_or(match endpoint {
             Endpoint::Loopback => 600,
             Endpoint::Own(_) | Endpoint::Compatible => 120,

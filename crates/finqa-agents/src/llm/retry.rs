@@ -1,5 +1,5 @@
-//! The only retry loop. It decides how often and how long a request is repeated, and can be
-//! interrupted.
+//! The retry loop of model calls. It decides how often and how long a request is repeated, and can
+//! be interrupted.
 //!
 //! The waits are those of `backoff`, which is used only in this file. Its own loops are not used,
 //! because they follow a server's hint beyond every limit, and do not count attempts.
@@ -38,7 +38,8 @@ pub struct RetryOptions {
     pub max_delay: Duration,
 }
 
-/// The wait that a server asks for is mentioned in the error if it has at least this length.
+/// The wait that a server asks for is mentioned in the error if it has at least this length. Set by
+/// hand: shorter waits need no explanation.
 const LONG_HINT: Duration = Duration::from_secs(60);
 
 /// The text between the reason why a reply cannot be read and the beginning of that reply.
@@ -48,6 +49,8 @@ pub(super) const QUOTE: &str = "; it begins with ";
 /// server asks for longer ones.
 pub(super) const DEFAULT_ATTEMPTS: u32 = 6;
 
+/// Set by hand. The first and the longest wait bound the load on a failing server; the numbers of
+/// attempts bound the time until a wrong address is reported, and what a timeout may cost.
 impl Default for RetryOptions {
     fn default() -> Self {
         Self {
@@ -134,7 +137,7 @@ where
         let own = waits.next_backoff().unwrap_or(options.max_delay);
         let delay = match error.retry_after {
             // A hint never shortens our own wait. Calls that were refused together got the same
-            // hint, so a random wait is added.
+            // hint, so a random wait is added: a quarter of our own, which is set by hand.
             Some(hint) => hint.max(own).saturating_add(own / 4),
             None => own,
         };

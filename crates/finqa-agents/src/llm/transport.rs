@@ -78,7 +78,8 @@ struct CallAccount {
 
 impl Transport {
     pub(crate) fn new(client: reqwest::Client, timeout: Duration) -> Self {
-        /// Far above the size of any answer: even a long one has only a few hundred kilobytes.
+        /// Set by hand, far above the size of any answer: even a long one has only a few hundred
+        /// kilobytes.
         const MAX_BODY: usize = 16 * 1024 * 1024;
         Self {
             client,

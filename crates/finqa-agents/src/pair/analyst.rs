@@ -201,7 +201,8 @@ fn read(exchange: &QuestionState, reply: &str) -> Result<Round, QuestionFailure>
 }
 
 /// True if an answer only repeats a sentence of the criticism before it. Its figures are the
-/// critic's.
+/// critic's. A text of up to four words (set by hand) is not a sentence, and may be the right
+/// figure, which the critic named.
 fn is_echo(answer: &Answer, rounds: &[Round]) -> bool {
     let stated = single_spaced(&answer.stated);
     let is_sentence = answer.program.is_none() && stated.split(' ').count() > 4;

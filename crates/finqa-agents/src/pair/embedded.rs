@@ -20,7 +20,8 @@ use super::solution::Round;
 use super::verify;
 
 /// The number of pages whose index is kept. The turns of a conversation share a page, so its index
-/// is used several times.
+/// is used several times. Set by hand: it bounds the memory. The oldest index is dropped even if it
+/// is still used; its page is then indexed again.
 const PAGES_KEPT: usize = 16;
 
 #[derive(Default)]

@@ -16,9 +16,9 @@ use finqa_core::question::{CitedEvidence, Question};
 use super::verify::{LiteralPlaces, is_constant, is_number};
 
 /// A number copied from the page counts as a fraction up to this size, unless something else shows
-/// that it is in percent. Above it, a page prints `150%` rather than 1.5.
+/// that it is in percent. Set by hand: above it, a page prints `150%` rather than 1.5.
 const LARGEST_FRACTION: f64 = 1.5;
-/// Maximum number of decimals that a printed percentage takes over from the page.
+/// Maximum number of decimals that a printed percentage takes over from the page. Set by hand.
 const MOST_DECIMALS: usize = 3;
 
 /// Whether a value is in percent, judged by the figures from which it is computed.

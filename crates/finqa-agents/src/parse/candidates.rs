@@ -6,10 +6,10 @@
 use super::MAX_REPLY_BYTES;
 
 /// Maximum number of positions that are tried inside fences, and again outside of them. The last
-/// positions in the text are used.
+/// positions in the text are used. Set by hand: each position costs one reading of the text.
 const MAX_CANDIDATES: usize = 8;
 /// Maximum number of times that the scan starts again after a brace that is never closed. It is
-/// limited because each scan reads the rest of the text again.
+/// limited because each scan reads the rest of the text again. Set by hand.
 const MAX_RESTARTS: usize = 8;
 
 /// The last [`MAX_REPLY_BYTES`] of `text`, starting at a whole character.

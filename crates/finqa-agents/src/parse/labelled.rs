@@ -42,7 +42,7 @@ fn split(line: &str) -> Option<(&'static str, String)> {
 }
 
 /// The content of the last `\boxed{…}`, without the LaTeX around its words and figures. `None` if
-/// there is no box, or if the content is empty or longer than 200 characters.
+/// there is no box, or if the content is empty or longer than 200 characters, a limit set by hand.
 fn boxed(text: &str) -> Option<String> {
     let (_, inside) = text.rsplit_once("\\boxed{")?;
     let mut depth = 1;

@@ -6,7 +6,8 @@
 use finqa_core::text::cut;
 use serde_json::{Map, Value};
 
-/// Maximum nesting. The reader is recursive, so deeper nesting could overflow the stack.
+/// Maximum nesting. The reader is recursive, so deeper nesting could overflow the stack. Set by
+/// hand: an analysis has three levels.
 const MAX_DEPTH: usize = 64;
 
 /// A value that was read. The text may have ended inside it.

@@ -35,5 +35,6 @@ pub use unit::unit;
 pub(crate) use verdict::unread_revision;
 pub use verdict::verdict;
 
-/// Maximum bytes of a reply that are read: 1 MiB. Only the end of a longer reply is read.
+/// Maximum bytes of a reply that are read: 1 MiB, set by hand. Only the end of a longer reply is
+/// read, because models draft before they answer.
 pub const MAX_REPLY_BYTES: usize = 1 << 20;

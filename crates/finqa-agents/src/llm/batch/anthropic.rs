@@ -11,7 +11,8 @@ use super::api::{BatchLine, BatchResult, BatchState};
 use super::record::{BatchRecord, RunBatches};
 use crate::llm::transport::HttpReply;
 
-/// Maximum difference between the clocks of this machine and the provider, in milliseconds.
+/// Maximum difference between the clocks of this machine and the provider, in milliseconds. Set by
+/// hand.
 const CLOCK_SKEW: i64 = 60_000;
 
 #[derive(Serialize)]

@@ -27,14 +27,16 @@ use crate::llm::settings::ModelConnection;
 use crate::llm::transport::{HttpReply, Transport};
 use crate::llm::types::Stop;
 
-/// The first wait between two requests for the state of a batch. It doubles each time.
+/// The first wait between two requests for the state of a batch. It doubles each time. Set by hand,
+/// like the longest wait: a batch of hours needs few requests.
 pub(super) const FIRST_POLL: Duration = Duration::from_millis(250);
 /// The longest wait between two requests for the state of a batch.
 pub(super) const LAST_POLL: Duration = Duration::from_secs(60);
 
-/// Minimum timeout of a request, because a file of 200 MB takes longer than a reply.
+/// Minimum timeout of a request, because a file of 200 MB takes longer than a reply. Set by hand.
 const LEAST_TIMEOUT: Duration = Duration::from_secs(600);
-/// Maximum size of a file of results in bytes. The file is read into memory as a whole.
+/// Maximum size of a file of results in bytes. Set by hand: the file is read into memory as a
+/// whole.
 const MOST_BYTES: usize = 1 << 30;
 
 /// A model whose requests are sent in batches.

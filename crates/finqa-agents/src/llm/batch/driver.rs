@@ -18,6 +18,7 @@ use crate::llm::retry::cancelled;
 use crate::llm::types::Stop;
 
 /// Maximum number of requests in a batch. With 20 KB each, they fit into OpenAI's limit of 200 MB.
+/// The 20 KB are set by hand.
 const MOST_REQUESTS: usize = 10_000;
 
 impl BatchQueue {

@@ -10,14 +10,14 @@ use super::quota::ReportedQuotas;
 use crate::llm::outage::Outage;
 
 /// A minute, plus the time by which the delays of two requests on their way to the server can
-/// differ.
+/// differ, which is set by hand.
 const MINUTE: Duration = Duration::from_millis(60_300);
 
-/// The time by which a timer may wake too late. Later requests make up for it.
+/// The time by which a timer may wake too late. Later requests make up for it. Set by hand.
 const LATENESS: Duration = Duration::from_millis(5);
 
-/// The longest time for which a reported reset delays attempts. A later reset belongs to a quota
-/// that refills continuously.
+/// The longest time for which a reported reset delays attempts, set by hand. A later reset belongs
+/// to a quota that refills continuously.
 const LONGEST_RESET: Duration = Duration::from_secs(60);
 
 /// Maximum numbers of attempts in flight, and of attempts and tokens per minute.

@@ -126,6 +126,7 @@ impl EncodedRequest {
     /// An upper bound of the tokens that a server can read in the request. A token is at least one
     /// byte, and a chat template may add some tokens.
     pub(super) fn most_input_tokens(&self) -> u64 {
+        // Set by hand.
         const TEMPLATE_TOKENS: u64 = 1024;
         (self.json.get().len() as u64).saturating_add(TEMPLATE_TOKENS)
     }

@@ -10,9 +10,9 @@ use super::question::QuestionCues;
 use super::{Answer, Finding, FindingKind};
 
 /// A share above this is suspect, because a part is rarely more than half as large again as its
-/// whole.
+/// whole. Set by hand.
 const LARGEST_SHARE: f64 = 1.5;
-/// A percentage above this is suspect. It is a fraction, so 10.0 means 1,000 %.
+/// A percentage above this is suspect. It is a fraction, so 10.0 means 1,000 %. Set by hand.
 const LARGEST_PERCENT: f64 = 10.0;
 
 pub(super) fn finding(kind: FindingKind, place: &str, problem: String, fix: &str) -> Finding {
@@ -84,8 +84,8 @@ pub(super) fn literals(program: &Program, places: &LiteralPlaces) -> Vec<Finding
     findings.collect()
 }
 
-/// True for a number that a calculation may use without a source, which is a whole number up to 12
-/// or one of the usual powers of ten.
+/// True for a number that a calculation may use without a source, which is a whole number up to 12,
+/// such as a number of months or of years, or one of the usual powers of ten. Set by hand.
 pub(in crate::pair) fn is_constant(literal: &str) -> bool {
     number::python_float(literal).is_some_and(|x| {
         let x = x.abs();
@@ -269,7 +269,8 @@ fn forms(stated: &number::NumberReading, answer: &Answer, executed: f64) -> Vec<
 }
 
 /// Compares a stated number, with and without its scale word, with all forms of the executed value.
-/// `None` if one of them agrees. Signs are ignored, because they follow conventions.
+/// `None` if one of them agrees. Signs are ignored, because they follow conventions (1 and 3 in
+/// `prompts/conventions.j2`). A number ten times as large or as small as each form is not a slip.
 fn numbers_differ(stated: &number::NumberReading, forms: &[f64]) -> Option<FindingKind> {
     let readings = [(stated.value, stated.decimals), (stated.scaled(), 0)];
     let agrees = |form: &f64| {

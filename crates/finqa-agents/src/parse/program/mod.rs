@@ -12,8 +12,8 @@ mod read;
 mod split;
 mod steps;
 
-/// Maximum length of a program in bytes. A longer program stays as written, because splitting the
-/// arguments of a call takes quadratic time.
+/// Maximum length of a program in bytes, set by hand. A longer program stays as written, because
+/// splitting the arguments of a call takes quadratic time.
 const MAX_PROGRAM_BYTES: usize = 4096;
 
 /// Reads the program of a reply; `None` if it is empty, `none`, `null` or `n/a`.

@@ -5,7 +5,8 @@ use finqa_core::program::{Argument, Op, joined};
 use super::split::{arguments, pieces};
 use super::steps::{Steps, number};
 
-/// Maximum nesting. The parser is recursive, so deeper nesting could overflow the stack.
+/// Maximum nesting. The parser is recursive, so deeper nesting could overflow the stack. Set by
+/// hand.
 const MAX_DEPTH: usize = 24;
 
 /// Reads `text` as a program and writes it in the dataset's language. `None` if it cannot be read,
