@@ -28,12 +28,11 @@ pub const NOTICE: &str = "SnorkelFinance (snorkelai/finqa-data), Apache-2.0; \
 
 /// The dataset that the environment's README and Dockerfile name.
 const DATASET: &str = "snorkelai/finqa-data";
-/// Maximum number of files that are fetched at the same time.
+/// Maximum number of files that are fetched at the same time. Set by hand.
 const CONCURRENCY: usize = 8;
-/// Maximum size of a listing in bytes, so that a hub cannot fill the memory.
+/// Maximum size of a listing in bytes, so that a hub cannot fill the memory. Set by hand.
 const LISTING_BYTES: u64 = 32 << 20;
-/// Maximum size of all files together in bytes, so that a hub cannot fill the disk. The benchmark
-/// is far smaller.
+/// Maximum size of all files together in bytes, so that a hub cannot fill the disk. Set by hand.
 const TOTAL_BYTES: u64 = 1 << 30;
 
 /// The location of the benchmark, and how its download retries.
@@ -54,6 +53,7 @@ impl Default for HubOptions {
         Self {
             hub: "https://huggingface.co".to_owned(),
             revision: "main".to_owned(),
+            // Set by hand: five attempts have pauses of 1, 2, 4 and 8 s between them.
             attempts: 5,
             first_pause: Duration::from_secs(1),
         }

@@ -33,6 +33,7 @@ fn numeric(text: &str) -> Option<DateTime> {
     let date = match fields.as_slice() {
         [year, month] => civil(year, month, "1"),
         [year, month, day] if year.len() == 4 => civil(year, month, day),
+        // Month first, as in US filings and by dateutil's default.
         [month, day, year] => civil(year, month, day),
         _ => None,
     };
@@ -69,6 +70,7 @@ fn civil(year: &str, month: &str, day: &str) -> Option<Date> {
     Date::new(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?).ok()
 }
 
+/// Reads a time. A `z` (UTC) is dropped, because `SQLite` stores the time as it is written.
 fn clock(text: &str) -> Option<Time> {
     text.trim_end_matches('z').parse().ok()
 }

@@ -1,4 +1,4 @@
-//! One session: its current question, the steps taken, and whether the episode is over.
+//! One environment: its current question, the steps taken, and whether the episode is over.
 
 use std::sync::{Arc, LazyLock};
 
@@ -35,7 +35,7 @@ enum EpisodePhase {
     Over,
 }
 
-/// The next task of the caller of [`Environment::begin`].
+/// What the caller of [`Environment::begin`] must do next.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepStart {
     /// Run this tool, then call [`Environment::finish`].
@@ -44,8 +44,8 @@ pub enum StepStart {
     Answered(StepOutcome),
 }
 
-/// One session, with the order in which it asks questions and its current episode. Questions are
-/// indices into the shared catalog, so a session takes little memory.
+/// One environment, with the order in which it asks questions and its current episode. Questions
+/// are indices into the shared catalog, so an environment takes little memory.
 #[derive(Clone, Debug)]
 pub struct Environment {
     catalog: Arc<Catalog>,
@@ -62,8 +62,8 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Creates a session before its first reset. `seed` decides the order of questions until a
-    /// reset sets another seed. If the session should not be reproducible, pass a random seed.
+    /// Creates an environment before its first reset. `seed` decides the order of questions until a
+    /// reset sets another seed. If the order should not be reproducible, pass a random seed.
     pub fn new(catalog: Arc<Catalog>, rules: EpisodeRules, seed: u64) -> Self {
         let order = QuestionOrder::new(catalog.questions().len(), seed);
         Self {
@@ -79,7 +79,7 @@ impl Environment {
         }
     }
 
-    /// Creates a session on the question at `index`, as if a reset had asked it.
+    /// Creates an environment on the question at `index`, as if a reset had asked it.
     pub fn on_question(catalog: Arc<Catalog>, rules: EpisodeRules, index: usize) -> Self {
         Self {
             question: Some(index),
@@ -140,8 +140,8 @@ impl Environment {
     }
 
     /// Begins a step. A submission is graded here. For any other tool, the caller runs the tool and
-    /// then calls [`Self::finish`]. A step after the end of the episode returns an error and is not
-    /// counted.
+    /// then calls [`Self::finish`]. A step after the end of the episode returns an outcome whose
+    /// metadata has an error, and is not counted.
     ///
     /// # Errors
     /// If a submission is neither a text nor a number. It counts as a step but is not graded, and
@@ -195,7 +195,7 @@ impl Environment {
         outcome
     }
 
-    /// The session's state. It includes the expected answer only after the end of the episode.
+    /// The environment's state. It includes the expected answer only after the end of the episode.
     /// OpenEnv's `finqa_env` shows it to agents from the start.
     pub fn state(&self) -> EpisodeState {
         let question = self.current();

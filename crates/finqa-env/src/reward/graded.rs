@@ -7,9 +7,10 @@ use super::text::ParsedAnswer;
 
 /// The relative tolerance of OpenEnv's `finqa_env`.
 pub(crate) const TOLERANCE: f64 = 0.01;
-/// The largest absolute difference at which values count as equal. Both tolerances must be kept.
+/// The largest absolute difference at which values count as equal, as in `finqa_env`. Both
+/// tolerances must be kept.
 pub(crate) const MAX_ABSOLUTE_DIFFERENCE: f64 = 1.0;
-/// An answer with a smaller absolute value matches a truth of 0.
+/// An answer with a smaller absolute value matches a truth of 0, as in `finqa_env`.
 pub(super) const NEAR_ZERO: f64 = 0.001;
 
 /// An answer's grade, with the rule, values and tolerances that decided it.
@@ -67,6 +68,7 @@ impl GradedAnswer {
         submitted: Vec<Value>,
         expected: Vec<Value>,
     ) -> Self {
+        // `compute_reward`, which may compare with other tolerances, drops these.
         let both = json!({"relative": TOLERANCE, "absolute": MAX_ABSOLUTE_DIFFERENCE});
         let tolerance = match (rule, expected.as_slice()) {
             (ComparisonRule::Text | ComparisonRule::Refused, _) => Value::Null,

@@ -8,10 +8,11 @@ use secrecy::{ExposeSecret, SecretString};
 /// Maximum size of a WebSocket message or an HTTP body in bytes. The longest useful one is a query
 /// of 10,000 bytes, which JSON escapes can expand to 60,000.
 pub(crate) const MESSAGE_BYTES: usize = 128 * 1024;
-/// Time limit of a step or call whose request has no `timeout_s`. OpenEnv's `finqa_env` has the
-/// same.
+/// Time limit of each step over a WebSocket and of each tool call, and of `POST /step` without
+/// `timeout_s`. OpenEnv's `finqa_env` has the same.
 pub(crate) const STEP_TIMEOUT: Duration = Duration::from_secs(30);
-/// Maximum time for which a shutdown waits for requests to end, and then again for sockets.
+/// Maximum time for which a shutdown waits for requests to end, and then again for sockets. Set by
+/// hand: a query takes at most 250 ms once it runs.
 pub(crate) const DRAIN: Duration = Duration::from_secs(1);
 
 /// How the server listens, and its limits.
@@ -45,11 +46,11 @@ pub struct ServerOptions {
     pub idle_timeout: Duration,
     /// Maximum size of all answers over 16 KiB together, in bytes. An answer over HTTP counts until
     /// it is sent. An answer over a WebSocket counts until the socket is closed, because the
-    /// socket's buffer does not shrink.
+    /// socket's buffer does not shrink. Set by hand.
     #[arg(skip = 256_usize * 1024 * 1024)]
     pub answer_bytes: usize,
     /// Time limit for a client to send the head of a request, and again for its body. A connection
-    /// that is unused for this long is closed.
+    /// that is unused for this long is closed. Set by hand.
     #[arg(skip = Duration::from_secs(20))]
     pub request_time: Duration,
     /// Seconds after which a WebSocket that does not answer pings is closed; raise it if a client
@@ -93,7 +94,8 @@ fn seconds(text: &str) -> Result<Duration, std::num::ParseIntError> {
 
 impl ServerOptions {
     /// The number of pings that a silent WebSocket gets within `ping_timeout`. There is one every
-    /// 20 s, so that no proxy considers the connection idle, and at least three.
+    /// 20 s, so that no proxy considers the connection idle, and at least three. Both are set by
+    /// hand.
     pub(crate) fn pings(&self) -> u32 {
         u32::try_from(self.ping_timeout.as_secs().div_ceil(20))
             .map_or(u32::MAX, |pings| pings.max(3))

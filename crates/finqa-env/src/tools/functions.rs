@@ -141,9 +141,9 @@ pub(super) fn register(connection: &Connection, budget: &CallBudget) -> Result<(
 }
 
 /// Maximum length of a format in bytes. Each conversion in it can produce a text of the maximum
-/// length of a value, so a format must not contain many.
+/// length of a value, so a format must not contain many. Set by hand.
 const FORMAT_BYTES: usize = 512;
-/// Maximum number of arguments of a function with a format.
+/// Maximum number of arguments of a function with a format. Set by hand.
 const FORMAT_ARGUMENTS: usize = 64;
 
 /// Functions whose time may be proportional to the product of the lengths of their first two
@@ -160,7 +160,7 @@ const PRODUCTS: [(&str, i32); 8] = [
 ];
 /// Maximum of the product of these lengths. That many steps take about two milliseconds.
 const PRODUCT_BYTES: usize = 1 << 20;
-/// Maximum length in bytes of a pattern of LIKE and GLOB.
+/// Maximum length in bytes of a pattern of LIKE and GLOB. Set by hand.
 const PATTERN_BYTES: i32 = 256;
 
 thread_local! {

@@ -27,7 +27,7 @@ pub struct ToolLimits {
 impl Default for ToolLimits {
     fn default() -> Self {
         Self {
-            // docs/finqa-environment.md ("The tools") explains these limits.
+            // Set by hand. docs/finqa-environment.md ("The tools") explains these limits.
             statement_bytes: 10_000,
             result_rows: 20_000,
             result_bytes: 500_000,
@@ -65,7 +65,8 @@ pub(super) struct QueryBudget {
     /// from 42 and refuses a size over the limit, so the effective limits are 672 and 5,376.
     pub(crate) instructions: i32,
     /// Maximum number of terms to which `SQLite` may expand the statement before compiling it. It
-    /// is limited because the expansion does not check the clock.
+    /// is limited because the expansion does not check the clock. It is unlimited in the full
+    /// budget, with which only one query runs at a time.
     pub(crate) terms: usize,
     pub(crate) result_bytes: usize,
     /// True for the largest budget. A query that exceeds it fails.
@@ -73,7 +74,8 @@ pub(super) struct QueryBudget {
 }
 
 impl ToolLimits {
-    /// The budget of a query that runs in parallel with others. It is enough for ordinary queries.
+    /// The budget of a query that runs in parallel with others. It is enough for ordinary queries,
+    /// and is set by hand.
     pub(super) fn brief(&self) -> QueryBudget {
         QueryBudget {
             time: Duration::from_millis(50).min(self.query_time),

@@ -64,6 +64,8 @@ pub(crate) async fn step(
 ) -> Result<StepOutcome, StepFault> {
     let started = Instant::now();
     let (tool, arguments) = (cut(&call.tool_name, NAME, "..."), call.arguments);
+    // No other step comes in between, because only the session's one socket steps, one message at
+    // a time.
     let open = environment.lock().is_open();
     let take = async {
         let start = environment.lock().begin(&tool, &arguments)?;
@@ -180,7 +182,7 @@ async fn run_tool(
 }
 
 /// If a query takes less than this with the full budget, the session's next query is tried with the
-/// brief budget again, which allows ten times as long.
+/// brief budget again, which allows ten times as long. Set by hand.
 const BRIEF: Duration = Duration::from_millis(5);
 const BUG: &str = "internal error in the tool call";
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Maximum size of an answer that does not count, in bytes.
+/// Maximum size of an answer that does not count, in bytes. Set by hand.
 const SMALL: usize = 16 * 1024;
 const KIB: usize = 1024;
 

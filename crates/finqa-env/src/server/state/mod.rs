@@ -29,7 +29,8 @@ pub(crate) struct ServerState {
     pub metrics: Arc<Metrics>,
     /// The queue in which queries run with the brief budget.
     pub(crate) brief: QueryQueue,
-    /// The queue for queries that need the full budget. They run one at a time.
+    /// The queue for queries that need the full budget. They run one at a time. A lock in `Tools`
+    /// ensures that too, but a query that waits in the queue takes no thread.
     pub(crate) long: QueryQueue,
     pub(crate) answers: AnswerMemory,
     pub(crate) shutdown: CancellationToken,

@@ -29,10 +29,10 @@ use crate::server::state::metrics::RefusalReason;
 use crate::server::transport::reply;
 
 /// The number of connections that are allowed in addition to one per session. They serve plain
-/// requests, and sockets that are refused or closing.
+/// requests, and sockets that are refused or closing. Set by hand.
 const SPARE_CONNECTIONS: usize = 512;
 /// Maximum size in bytes of a request's head, and of the output that waits to be written. hyper's
-/// default is 400 KiB.
+/// default is 400 KiB; this is set by hand, so that many connections take less memory.
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// A place among the connections that the server accepts at a time. It is free again when the

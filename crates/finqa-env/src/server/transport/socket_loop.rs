@@ -67,9 +67,9 @@ impl SocketEnd {
     }
 }
 
-/// Time limit for sending one message.
+/// Time limit for sending one message. Set by hand.
 const SEND_LIMIT: Duration = Duration::from_secs(60);
-/// Time limit for the closing handshake.
+/// Time limit for the closing handshake. Set by hand: nothing depends on it any more.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
 /// Answers a handshake. The socket runs on a separate task, which outlives the request.
