@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// Size limit of the archive and of each unpacked file, in bytes, against hostile archives. The
-/// published files are less than half as large.
+/// Size limit of the archive and of each unpacked file, in bytes, against hostile archives. Set by
+/// hand: the published files are less than half as large.
 pub(crate) const LARGEST: u64 = 256 << 20;
 
 /// The files to download, and the limits on attempts, pauses and size.
@@ -52,7 +52,8 @@ impl DownloadOptions {
             base_url,
             archive,
             files: Vec::new(),
-            // Six attempts have pauses of 1, 2, 4, 8 and 16 s between them.
+            // Set by hand. Six attempts have pauses of 1, 2, 4, 8 and 16 s between them, so the
+            // longest pause bounds only what a server asks for. The timeout bounds a silence.
             attempts: 6,
             first_pause: Duration::from_secs(1),
             longest_pause: Duration::from_secs(30),

@@ -14,7 +14,8 @@ pub struct CriticWorth {
     pub critic: CriticKind,
     /// Answers that this critic sent back in any round, or replaced. If two critics send back
     /// answers of one question, in the same round or one after the other, the whole change from the
-    /// first draft to the end of the last round counts for both.
+    /// first draft to the end of the last round counts for both, because only the answers before
+    /// and after are known, not which objection changed them.
     pub changed: usize,
     /// `changed` answers that were wrong before and are right now.
     pub fixed: usize,
@@ -26,7 +27,8 @@ pub struct CriticWorth {
     pub n: usize,
     /// (`fixed` − `broken`) / `n`, which is the gain in accuracy, from −1 to 1.
     pub gain: f64,
-    /// 95 % interval of the gain, by a bootstrap over pages; absent below [`ENOUGH_PAGES`] pages.
+    /// 95 % interval of the gain, by a bootstrap over pages; absent below [`ENOUGH_PAGES`] pages,
+    /// where it would be much too narrow.
     pub interval: Option<Interval>,
 }
 

@@ -92,7 +92,7 @@ impl EpisodeSummary {
             self.rewards += 1;
             self.sum += reward;
             self.partial += usize::from(!plain);
-            // This rate is used only if every reward is 0 or 1.
+            // This rate is used only if every reward is 0 or 1, so any bound between them would do.
             self.won.add(row.group(), *reward > 0.5);
         }
     }

@@ -69,7 +69,8 @@ impl RunFolder {
     }
 
     /// Makes the folder and checks that it can be written to, before a call costs money. The check
-    /// writes a block and syncs it, so that it also fails on a full disk.
+    /// writes a block of 4 KiB, as most file systems have, and syncs it, so that it also fails on a
+    /// full disk.
     pub fn create(&self) -> std::io::Result<()> {
         std::fs::create_dir_all(&self.folder)?;
         let mut probe = tempfile::tempfile_in(&self.folder)?;

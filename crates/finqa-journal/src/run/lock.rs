@@ -11,8 +11,8 @@ use thiserror::Error;
 /// The file that a process locks while it works on a run or merges shards.
 const LOCK: &str = "run.lock";
 
-/// Maximum wait for the lock. A process that lists the runs, or that is ending, has it only
-/// briefly.
+/// Maximum wait for the lock, set by hand. A process that lists the runs, or that is ending, has it
+/// only briefly.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Number of further tries during [`PATIENCE`].
 const TRIES: u32 = 20;

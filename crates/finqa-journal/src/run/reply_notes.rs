@@ -7,13 +7,15 @@ use finqa_agents::llm::{ChatReply, FinishReason, Role};
 use finqa_agents::pair::Call;
 use finqa_core::text::{counted, grouped, one_line};
 
-/// Minimum number of suspicious replies for a note that a server truncates prompts.
+/// Minimum number of suspicious replies for a note that a server truncates prompts. Set by hand:
+/// one or two may be chance.
 const ENOUGH: usize = 3;
 
-/// Bytes of a prompt for which every tokenizer is assumed to need at least one token.
+/// Bytes of a prompt for which every tokenizer is assumed to need at least one token. Set by hand,
+/// well above the 3 to 5 bytes that `--dry-run` assumes.
 const MOST_BYTES_PER_TOKEN: usize = 12;
 
-/// No further notes are collected once there are this many.
+/// No further notes are collected once there are this many. Set by hand.
 const MOST_LINES: usize = 20;
 
 /// Collects notes from the calls of a run.
@@ -65,7 +67,7 @@ impl ReplyNotes {
     /// a prompt that is too long and count the rest, so prompts of different lengths have the same
     /// token count. Counts are compared only if the longest prompt is at least 30 % longer than the
     /// shortest. Among many replies, a few have equal counts by chance, so a hundredth of all
-    /// replies is required.
+    /// replies is required. Both shares are set by hand.
     fn cut_line(&self) -> Option<String> {
         let enough = ENOUGH.max(self.replies / 100);
         let is_cut = |tokens: u64, (replies, shortest, longest): (usize, usize, usize)| match tokens

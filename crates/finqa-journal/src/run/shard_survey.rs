@@ -17,7 +17,7 @@ use super::shards_folder::{ShardsFolder, SharedPlan};
 use super::summary::{billed, unrecorded};
 
 /// Number of entries after which a transaction is written, so that the rows of a shard are never
-/// all in memory.
+/// all in memory. Set by hand.
 const BATCH: usize = 256;
 
 /// The content of a run's shards, checked against their plan.

@@ -73,8 +73,8 @@ impl Settings {
     fn check_counts(&self) -> Result<(), SettingFault> {
         const ANY: u64 = u64::MAX;
         let size = |count: Option<usize>| count.map(|count| count as u64);
-        // The upper bounds are far above any useful value. When there was none, a concurrency
-        // above a semaphore's limit ended in a panic.
+        // The upper bounds are set by hand, far above any useful value. When there was none, a
+        // concurrency above a semaphore's limit ended in a panic.
         let counts = [
             ("max_rounds", Some(self.agents.max_rounds.into()), 1..=ANY),
             ("timeout", self.model.timeout, 1..=30 * 24 * 60 * 60),

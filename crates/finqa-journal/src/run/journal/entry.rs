@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::run::shared_texts::{self as texts, text_hash};
 
-/// Maximum bytes of texts that a reader keeps in memory. It is worth keeping them, because
-/// neighbouring entries repeat texts such as instructions and pages.
+/// Maximum bytes of texts that a reader keeps in memory, set by hand. It is worth keeping them,
+/// because neighbouring entries repeat texts such as instructions and pages.
 const KNOWN_BYTES: usize = 1 << 20;
 
 /// Returns the stored form of an entry. Writes those of its texts that are new to the file.
@@ -83,6 +83,7 @@ impl<'c> EntryReader<'c> {
             .prepare_cached("SELECT content FROM texts WHERE id = ?1")?
             .query_row([number], |row| row.get(0))?;
         whole.push_str(&text);
+        // Drop all at once, which is simplest. A text that is needed again is read again.
         if self.known_bytes + text.len() > KNOWN_BYTES {
             self.known.clear();
             self.known_bytes = 0;

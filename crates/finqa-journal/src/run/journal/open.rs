@@ -14,7 +14,7 @@ use super::file_id::file_id;
 use super::{Journal, JournalError};
 
 /// Time for which SQLite waits for a lock that another process has on the file. After that, the
-/// journal counts as in use.
+/// journal counts as in use. Set by hand.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Journal {
