@@ -62,7 +62,7 @@ pub(super) struct FiledPlace {
     pub period: Option<String>,
 }
 
-/// Maximum number of words in a paragraph that counts as a heading.
+/// Maximum number of words in a paragraph that counts as a heading. Set by hand.
 const HEADING: usize = 12;
 
 impl NamedEvidence {

@@ -39,7 +39,7 @@ pub use redact::Redactor;
 pub use trace_file::read_traces;
 use trace_file::{FileExporter, RunTraceFile};
 
-/// Maximum wait for a collector at the end of the process.
+/// Maximum wait for a collector at the end of the process. Set by hand.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(3);
 /// Name of the service and of the tracer.
 const SERVICE: &str = "convfinqa";

@@ -21,9 +21,9 @@ use super::server::TrackingServer;
 use super::target::TrackingTarget;
 
 /// Timeout of the whole delivery at the end of a run, so that a slow server does not keep the
-/// process from ending.
+/// process from ending. Set by hand; `track sync` sends the rest.
 const AT_END: Duration = Duration::from_secs(30);
-/// Number of traces in one request. MLflow stores each request in one transaction.
+/// Number of traces in one request. MLflow stores each request in one transaction. Set by hand.
 const TRACES: usize = 50;
 const NOT_THERE: &str = "RESOURCE_DOES_NOT_EXIST";
 /// Number of characters that every server accepts in a value. MLflow 1.0 accepted 250, 1.30

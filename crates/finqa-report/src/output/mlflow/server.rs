@@ -13,7 +13,7 @@ use finqa_core::text::one_line;
 use super::error::MlflowError;
 use super::target::TrackingTarget;
 
-/// Timeout of one call.
+/// Timeout of one call, set by hand.
 const CALL: Duration = Duration::from_secs(15);
 /// Maximum number of characters shown of the reason why a server cannot be reached.
 const REASON: usize = 200;
@@ -25,7 +25,9 @@ pub struct TrackingServer {
 }
 
 impl TrackingServer {
-    /// A server that is called through `http`, which should neither follow redirects nor retry.
+    /// A server that is called through `http`. The client should not follow redirects, which would
+    /// send the credentials to a host that the user did not name. It should not retry, because
+    /// `track sync` can deliver the run again.
     pub fn new(http: reqwest::Client, target: TrackingTarget) -> Self {
         Self { http, target }
     }
@@ -61,7 +63,7 @@ impl TrackingServer {
     ) -> Result<(), MlflowError> {
         let request = self
             .request(Method::PUT, path)
-            // A large file gets more time: one second for each megabyte.
+            // A large file gets more time: one second for each megabyte, which is set by hand.
             .timeout(CALL + Duration::from_secs(size / 1_000_000))
             .header(CONTENT_LENGTH, size)
             .body(body);

@@ -18,7 +18,7 @@ use finqa_score::score::{Row, Scores};
 use super::elements::{Elements, Store};
 
 /// Maximum number of places that are shown for a figure. A figure in more places does not show
-/// where it is from.
+/// where it is from. Set by hand.
 const MOST_PLACES: usize = 8;
 
 /// Everything that the page shows when a question is opened.

@@ -16,10 +16,10 @@ use serde::Serialize;
 use tempfile::SpooledTempFile;
 
 /// Bytes of JSON after which a block is closed. A block of this size is unpacked in a few
-/// milliseconds and is long enough to compress well.
+/// milliseconds and is long enough to compress well. Set by hand.
 const BLOCK: usize = 192 * 1024;
 
-/// Bytes of compressed data to keep in memory. More goes to a temporary file.
+/// Bytes of compressed data to keep in memory, set by hand. More goes to a temporary file.
 const IN_MEMORY: usize = 1024 * 1024;
 
 const LEVEL: Compression = Compression::new(5);

@@ -88,7 +88,8 @@ impl InProgress {
             written: jiff::Timestamp::now().as_second(),
             // The page is written every ten seconds, or less often.
             reload: 10,
-            // A page that is written late must not look like one whose process was killed.
+            // A page that is written late must not look like one whose process was killed, so it
+            // gets twice the announced time and a minute, which is set by hand.
             ended: 60 + 2 * rest.as_secs(),
         }
     }

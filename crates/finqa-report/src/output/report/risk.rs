@@ -36,7 +36,7 @@ impl<'a> RiskFigure<'a> {
         let highest = points
             .iter()
             .map(|point| bound(point).unwrap_or(error(point)));
-        // The axis reaches at least 5 %.
+        // The axis reaches at least 5 %, which is set by hand.
         let highest = highest.fold(0.05, f64::max);
         let y = |error: f64| HEIGHT * (1.0 - error / highest);
         let line = |of: &dyn Fn(&CurvePoint) -> Option<f64>| {

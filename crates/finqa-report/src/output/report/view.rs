@@ -134,6 +134,7 @@ fn anatomy(list: &ReportQuestions) -> Vec<BarPart> {
                 name: name.clone(),
                 facet,
                 class,
+                // The stylesheet has five shades.
                 shade: at.min(4),
                 count: value.count,
                 x: parts.last().map_or(0.0, |part| part.x + part.width),
@@ -144,6 +145,7 @@ fn anatomy(list: &ReportQuestions) -> Vec<BarPart> {
     parts
 }
 
+/// The rate of each rule. Only NM has a floor, because many golds are small fractions.
 fn lines(rates: &RuleRates) -> Vec<RuleRate> {
     rates
         .iter()

@@ -16,7 +16,8 @@ use jiff::tz::TimeZone;
 use super::style::{joined, unbroken};
 use super::writer::{ProgressOptions, TerminalWriter, set_template};
 
-/// Minimum time between two plain progress lines, so that the log of a long run stays short.
+/// Minimum time between two plain progress lines, so that the log of a long run stays short. Set by
+/// hand.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The template of the first line. It has only parts that always fit 80 columns: the bar, the
