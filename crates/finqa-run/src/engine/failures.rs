@@ -10,11 +10,12 @@ use finqa_journal::run::agent;
 use finqa_score::dataset::Outcome;
 
 /// Number of consecutive failed calls of one agent, over all questions, after which the run stops.
-/// Each of these calls has already used up its retries, so 20 in a row are not a passing problem.
+/// Each of these calls has already used up its retries, so 20 in a row (set by hand) are not a
+/// passing problem.
 const GIVE_UP_AFTER: u32 = 20;
 
 /// Number of questions refused in the same words after which the run stops, if no question has been
-/// answered. A single refusal must not end a run, because it may be due to its prompt.
+/// answered. A single refusal must not end a run, because it may be due to its prompt. Set by hand.
 const REFUSED_ALIKE: usize = 5;
 
 /// Counts the consecutive failed calls of each agent, and the refusals before the first answer.

@@ -207,10 +207,10 @@ impl Worker {
         let is_unknown = calls.any(|call| call.failure == Some(ErrorKind::Unknown));
         let is_refused = solution.outcome == Outcome::ProviderError;
         match is_refused || is_unknown {
-            // Before the last attempt, the question is postponed, because the provider may be
-            // failing every question alike. If it was refused in words that are not in
-            // `data/failures.json`, the refusal is not its outcome in the last attempt either, so
-            // `--resume` asks it again.
+            // Before the last attempt, the provider may be refusing every question in this way. In
+            // the last attempt, an answer is kept although its critic's call failed in an unknown
+            // way, but a question that such a failure left without an answer waits for `--resume`.
+            // Unknown failures are those that are not in `data/failures.json`.
             true if !is_last || is_refused && is_unknown => {
                 Err(Interruption::Provider(Box::new(solution)))
             }

@@ -12,8 +12,8 @@ use tokio::sync::oneshot;
 use finqa_journal::run::{Journal, JournalEntry, JournalError};
 use finqa_score::score::{Row, Stamp};
 
-/// Maximum number of messages in one transaction. A crash loses those whose transaction is not yet
-/// committed.
+/// Maximum number of messages in one transaction, set by hand. A crash loses those whose
+/// transaction is not yet committed.
 const BATCH: usize = 256;
 
 enum Message {

@@ -78,9 +78,9 @@ fn table(rows: &[Vec<String>]) -> Map<String, Value> {
         .collect()
 }
 
-/// The name of a column: `item` for an empty first heading, `column_N` for any other empty one. A
-/// repeated heading gets a number, even if it differs in case, because SQL ignores the case of
-/// names.
+/// The name of a column: `item` for an empty first heading, `column_N` for any other empty one. An
+/// agent's query needs names; docs/finqa-environment.md states them. A repeated heading gets a
+/// number, even if it differs in case, because SQL ignores the case of names.
 fn heading(text: &str, at: usize, taken: &mut HashSet<String>) -> String {
     let text = match text.trim() {
         "" if at == 0 => "item".to_owned(),

@@ -14,7 +14,7 @@ use finqa_core::text::counted;
 use finqa_journal::run::{EpisodeMeta, Identity, Plan, RunMeta};
 use finqa_journal::settings::{QuestionSettings, Settings};
 
-/// Default number of episodes with a remote model, because its calls may cost money.
+/// Default number of episodes with a remote model, because its calls may cost money. Set by hand.
 const PAID_DEFAULT_EPISODES: usize = 100;
 
 /// The environment, in this process or on a server.

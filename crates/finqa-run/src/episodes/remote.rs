@@ -30,7 +30,7 @@ use finqa_core::text;
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout of an answer, as in OpenEnv's public client.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
-/// Timeout of closing a session.
+/// Timeout of closing a session. Set by hand: our server closes it anyway when the socket ends.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Maximum bytes of a message from a server. The longest honest message contains a result of two
@@ -39,7 +39,7 @@ const MAX_MESSAGE_BYTES: usize = 8 << 20;
 /// Maximum number of messages that wait to be read. A server answers one request at a time.
 const MAX_WAITING: usize = 2;
 /// Number of characters to keep of an error's text or of a gold answer, because the journal stores
-/// them.
+/// them. Set by hand.
 const MAX_ERROR_CHARS: usize = 2_000;
 
 /// A session on a server, with a socket of its own.

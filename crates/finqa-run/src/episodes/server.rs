@@ -21,7 +21,7 @@ use finqa_journal::run::PlannedQuestion;
 use finqa_score::dataset::{Gold, Question};
 
 /// Number of refused resets to repeat before an episode fails. OpenEnv's finqa_env refuses a
-/// question if its CSV reader takes a cell of it for a missing value.
+/// question if its CSV reader takes a cell of it for a missing value. Set by hand.
 const MAX_REFUSALS: u32 = 20;
 
 pub struct ServerEnvironment {

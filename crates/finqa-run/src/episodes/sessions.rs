@@ -12,12 +12,12 @@ use super::error::RemoteError;
 use super::remote::RemoteSession;
 
 /// Waits, in milliseconds, before a full server is asked again for a session. OpenEnv's finqa_env
-/// frees a slot some time after its session is closed.
+/// frees a slot some time after its session is closed. Set by hand: about four seconds in all.
 const FULL_WAITS: [u64; 5] = [100, 300, 600, 1000, 2000];
 
 /// Number of consecutive losses after which the server is given up; the end of an episode resets
 /// it. All sessions that were open at a loss count as one loss with it. Several servers may share
-/// an address, and the end of one of them loses many sessions at once.
+/// an address, and the end of one of them loses many sessions at once. Set by hand.
 const MAX_LOST: u32 = 3;
 
 /// A callback for lines that a person should see.

@@ -63,6 +63,7 @@ async fn one_split(address: &Address, split: &str) -> Option<TaskList> {
     let client = llm::upgrade_client(address.is_loopback()).ok()?;
     let mut request = client
         .post(url)
+        // A minute, as for an answer over the WebSocket.
         .timeout(CONNECT_TIMEOUT * 6)
         .json(&json!({ "split": split }));
     if let Some(token) = &address.token {

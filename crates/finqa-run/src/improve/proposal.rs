@@ -13,7 +13,8 @@ use finqa_score::analysis::MissAnalysis;
 
 use finqa_score::improve::Candidate;
 
-/// Number of misses that the proposer is shown for each cause.
+/// Number of misses that the proposer is shown for each cause. Set by hand, like the number of
+/// causes: they bound the prompt.
 const EXAMPLES: usize = 3;
 /// Number of causes that the proposer is shown. The most frequent ones are chosen.
 const CAUSES: usize = 6;

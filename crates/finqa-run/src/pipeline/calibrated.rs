@@ -52,7 +52,8 @@ pub(super) fn judged(solver: Arc<dyn Solver>, judge: Option<Calibrator>) -> Arc<
 }
 
 /// The calibration to use: the file that the settings name, otherwise the built-in one if a chat
-/// model answers with second opinions. `None` in all other cases.
+/// model answers with second opinions, because it uses only them and the kind of calculation
+/// (docs/scoring.md). `None` in all other cases.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -86,6 +87,7 @@ pub fn judge(
     if limit.is_some() && !is_named {
         return Err(CalibrationError::NoCalibration);
     }
+    // The built-in calibration is always of other models, so it is named wherever it is used.
     let difference = calibration.difference(scope).filter(|_| is_named);
     let warning = difference.map(|difference| {
         let name = calibration.name();

@@ -27,6 +27,7 @@ use super::unused_settings::advice;
 use super::{PipelineError, selection};
 
 /// Bytes of a prompt per token, as a range, because tables have fewer bytes per token than prose.
+/// Set by hand, like the tokens per reply.
 const BYTES_PER_TOKEN: Estimate<u64> = Estimate { low: 5, high: 3 };
 
 /// Tokens per reply. Models that reason may write more than the high end.

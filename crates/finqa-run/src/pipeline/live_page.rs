@@ -12,7 +12,7 @@ use finqa_report::output::report::{InProgress, Report};
 use finqa_score::analysis::MissFinder;
 use finqa_score::dataset::Dataset;
 
-/// Minimum time between two writes, and before the first one.
+/// Minimum time between two writes, and before the first one. Set by hand, like the others here.
 const INTERVAL: Duration = Duration::from_secs(10);
 
 /// Maximum time until the next write, unless writing alone takes more than a twentieth of it. A run

@@ -67,7 +67,7 @@ pub use tracking::{server, tracking_server};
 pub use unused_settings::{advice, unused_server, unused_variables};
 
 /// Time after which [`Run::next`] looks again for a change of the request limits. A progress line
-/// is at most this late.
+/// is at most this late. Set by hand.
 const LIMITS_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Step 5 of a run: it is in progress. [`Run::next`] returns its events, and [`Run::finish`] its

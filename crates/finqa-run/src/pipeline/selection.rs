@@ -7,7 +7,7 @@ use finqa_score::dataset::{self, Dataset, Mode, Selection, Source};
 use super::PipelineError;
 use super::only::Only;
 
-/// Default number of records with a remote model, because its calls may cost money.
+/// Default number of records with a remote model, because its calls may cost money. Set by hand.
 const PAID_DEFAULT_RECORDS: usize = 100;
 
 /// The selected records and the plan of their questions.

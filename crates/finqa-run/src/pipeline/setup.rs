@@ -270,7 +270,8 @@ pub(crate) fn settings_to_store(settings: &Settings) -> Result<toml::Table, toml
 /// The number of requests in flight, at first and at most. The second is also the number of
 /// conversations in flight. `--concurrency` sets both. By default, both are the number of cores
 /// without a chat model, and two for a model on this machine, which shares the cores. For a remote
-/// model they are 8 and 64, as far as the provider allows (`llm::limits`).
+/// model they are 8 and 64, as far as the provider allows (`llm::limits`). Two, 8 and 64 are set by
+/// hand.
 pub(crate) fn concurrency(
     settings: &Settings,
     endpoint: Option<Endpoint>,

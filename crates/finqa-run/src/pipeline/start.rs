@@ -16,6 +16,7 @@ use super::run_context::{RunContext, RunNotice};
 use super::{PipelineError, Run, batches, prices, replies, start_shard};
 
 /// Maximum number of events in the queue. When it is full, answered questions wait for the reader.
+/// Set by hand.
 const EVENT_QUEUE: usize = 1024;
 
 impl Run {
