@@ -269,7 +269,8 @@ fn carried_over(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<Ca
         .earlier
         .iter()
         .filter_map(|earlier| Some((earlier.gold?, earlier.own?)))
-        // Earlier answers within 1 in 10,000 of their gold count as right.
+        // Earlier answers within 1 in 10,000 of their gold count as right, as printed ones do
+        // (`TargetNumber`).
         .filter(|(gold, own)| (gold - own).abs() > 1e-4 * gold.abs())
         .collect();
     let formula = evidence.gold_formula()?;

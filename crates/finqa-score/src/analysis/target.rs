@@ -10,7 +10,7 @@ pub(super) struct TargetNumber {
     pub value: f64,
     /// Maximum difference at which another number counts as the same. For a printed number, this is
     /// half a unit of its last digit, but at least 1 in 10,000, because steps may have been rounded
-    /// on the way.
+    /// on the way. For a value, it is 1 in 1,000,000. Both shares are set by hand.
     tolerance: f64,
 }
 
@@ -34,7 +34,7 @@ impl TargetNumber {
     }
 
     /// True if the tolerance is at most this share of the number, so that other numbers hardly
-    /// match by chance.
+    /// match by chance. Callers set the share by hand: the more numbers they try, the smaller.
     pub(crate) fn is_sharp(&self, share: f64) -> bool {
         self.value.abs() > 0.0 && self.tolerance <= share * self.value.abs()
     }
@@ -49,8 +49,8 @@ impl TargetNumber {
         (x - self.value).abs() <= self.tolerance
     }
 
-    /// True if `x` differs from the answer by at most this share of it. One of them may be a
-    /// fraction and the other a percentage.
+    /// True if `x` differs from the answer by at most this share of it, which callers set by hand.
+    /// One of them may be a fraction and the other a percentage.
     pub(crate) fn is_about(&self, x: f64, share: f64) -> bool {
         let mut forms = percent_forms(x).into_iter();
         forms.any(|x| within(x, self.value, share))

@@ -28,7 +28,8 @@ pub struct Fitted {
     pub calibration_error: f64,
 }
 
-/// The number of folds of the cross-validation. A page is in one fold with all its answers.
+/// The number of folds of the cross-validation, the usual one. A page is in one fold with all its
+/// answers.
 const FOLDS: u64 = 5;
 
 impl Fitted {
@@ -61,6 +62,7 @@ impl Fitted {
     }
 }
 
+/// [`Fitted::calibration_error`], whose five bins are fifths of the answers.
 fn calibration_error(scored: &[ScoredAnswer]) -> f64 {
     let mut scored = scored.to_vec();
     scored.sort_by(|a, b| a.probability.total_cmp(&b.probability));

@@ -70,7 +70,8 @@ impl UnreadKeys {
 }
 
 /// True if a name is probably a typo of `known`: it differs in case, or by one edit, or by two
-/// if `known` has 8 characters or more. Names of up to 4 characters are never taken for typos.
+/// if `known` has 8 characters or more. Names of up to 4 characters are never taken for typos. The
+/// lengths are set by hand.
 pub(crate) fn is_typo(name: &str, known: &str) -> bool {
     let slips = strsim::osa_distance(&name.trim().to_lowercase(), known);
     name != known && known.len() > 4 && slips <= if known.len() < 8 { 1 } else { 2 }

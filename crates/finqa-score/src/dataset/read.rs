@@ -12,9 +12,9 @@ use super::keys::UnreadKeys;
 use super::raw::RawRecord;
 use super::{DatasetError, Pairs};
 
-/// Maximum size of a record's JSON in bytes, hundreds of times that of a published one. The limit
-/// exists because a run needs a multiple of this memory, for the typed cells of the page and an
-/// index of its words.
+/// Maximum size of a record's JSON in bytes, set by hand: hundreds of times that of a published one.
+/// The limit exists because a run needs a multiple of this memory, for the typed cells of the page
+/// and an index of its words.
 const LARGEST: usize = 4 * 1024 * 1024;
 
 /// Passes the records of a file, or of one of its splits, to `sink`, and stops at the first error

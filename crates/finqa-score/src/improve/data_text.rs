@@ -11,7 +11,7 @@ use crate::dataset::{Dataset, Record};
 use super::split::PageSplit;
 
 /// Minimum number of words of a row label that may be specific to one company. Labels with fewer
-/// words are never refused.
+/// words are never refused. Set by hand, like the two numbers below.
 const LABEL_WORDS: usize = 3;
 /// A row label that at least this many companies use is common, so a prompt may contain it.
 const COMPANIES: usize = 5;

@@ -8,8 +8,8 @@ use finqa_core::stats::questions_to_detect;
 use super::trial::{CANDIDATES, Effect, LEVEL};
 
 /// The discordance that is assumed if no earlier runs measure it: the share of questions that only
-/// one of two sets of prompts answers correctly. A larger value needs more questions; with this one,
-/// a gain of 5 points needs 521.
+/// one of two sets of prompts answers correctly. Set by hand: a larger value needs more questions;
+/// with this one, a gain of 5 points needs 521.
 const DISCORDANCE: f64 = 0.15;
 
 /// The state of a search for better prompts. The file is rewritten after every step.
@@ -112,8 +112,8 @@ impl Power {
 
     /// The number of questions of a whole search whose gate pages have just as many questions as
     /// needed. The propose pages (half as many) and the gate pages are asked once with the
-    /// unchanged prompts, the gate pages again for each candidate, and the sealed pages (half as
-    /// many) twice.
+    /// unchanged prompts (1.5), the gate pages again for each candidate, and the sealed pages (half
+    /// as many) twice (1).
     pub fn asked_in_all(&self) -> f64 {
         self.needed as f64 * (1.5 + CANDIDATES as f64 + 1.0)
     }

@@ -5,12 +5,12 @@ use serde::Serialize;
 use finqa_core::stats::{Interval, PairedDifference, clustered_mcnemar};
 
 /// Maximum number of candidates. It is fixed before the first test, because each candidate is
-/// tested at the level `LEVEL / CANDIDATES`.
+/// tested at the level `LEVEL / CANDIDATES`. Set by hand: more candidates need more questions.
 pub const CANDIDATES: usize = 3;
 /// The probability that a candidate without effect is promoted, for all candidates together.
 pub const LEVEL: f64 = 0.05;
-/// The search ends after this many rejections in a row. Ending early can only lower the probability
-/// of a false promotion.
+/// The search ends after this many rejections in a row, which saves calls. Set by hand; ending early
+/// can only lower the probability of a false promotion.
 const PATIENCE: usize = 2;
 
 /// The effect of a candidate: its answers compared with the answers of the unchanged prompts.

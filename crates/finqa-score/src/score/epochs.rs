@@ -11,7 +11,8 @@ use super::rule::Rule;
 use super::tally::{QuestionTally, ScoreTally};
 use finqa_core::stats::{MeanShare, Rate};
 
-/// pass@k and pass^k are reported for every k up to this one, and for the number of passes.
+/// pass@k and pass^k are reported for every k up to this one, and for the number of passes. Set by
+/// hand: with more passes, the lists would be long.
 const EVERY_K: usize = 8;
 
 /// The comparison of several passes by one rule.

@@ -43,6 +43,8 @@ pub fn financial_equivalence(
         }
         (Quantity::Number(gold), Quantity::Number(prediction)) => {
             let factors = percent_factors(gold, prediction, context);
+            // A loss in words ("loss of 45.2") has no sign if the question names a loss or a
+            // deficit (docs/scoring.md).
             let as_sizes = || {
                 let size = |it: &WrittenNumber| WrittenNumber {
                     value: if it.loss { -it.value } else { it.value },
@@ -112,7 +114,8 @@ fn percent_factors(
 }
 
 /// True if percents may be meant: either side has a percent sign, the question has a percent sign
-/// or a word such as "ratio", or gold is small and its program does not use `const_100`.
+/// or a word such as "ratio", or gold is small and its program does not use `const_100`. Up to 1.5
+/// is small, by FE's definition (docs/scoring.md).
 fn percent_cue(gold: &WrittenNumber, prediction: &WrittenNumber, context: &FeContext<'_>) -> bool {
     gold.percent
         || prediction.percent

@@ -58,8 +58,8 @@ pub struct FeContext<'c> {
     pub table: &'c [Vec<String>],
 }
 
-/// Maximum relative distance at which a truncated number is accepted. Truncation alone would accept
-/// 10.9 for a gold of 10.
+/// Maximum relative distance at which a truncated number is accepted, by FE's definition
+/// (docs/scoring.md). Truncation alone would accept 10.9 for a gold of 10.
 pub(crate) const MOST_FORGIVEN: f64 = 0.03;
 
 /// Returns the first reason that applies: exact, rounding, truncation, near. A gold of 0 is equal

@@ -135,6 +135,6 @@ pub fn same_gold(a: &str, b: &str) -> bool {
 fn shortest_decimals(x: f64) -> u32 {
     let printed = x.to_string();
     let decimals = printed.split_once('.').map_or(0, |(_, d)| d.len());
-    // Never falls back, because a printed `f64` has fewer than 400 decimals.
+    // Never falls back to 300, because the number of decimals of a printed `f64` fits into a `u32`.
     u32::try_from(decimals).unwrap_or(300)
 }

@@ -44,6 +44,7 @@ pub struct Row {
     /// The kind of questions that the run asks; it decides which gold is compared.
     pub mode: Mode,
     /// The answer with its rounds and calls, or the outcome without one.
+    // The name in journals and transcripts (docs/transcripts.schema.json).
     #[serde(rename = "settled")]
     pub solution: Solution,
     /// The scores; `None` for each rule that lacks its gold.

@@ -16,7 +16,8 @@ pub(super) enum Form {
     Program,
 }
 
-/// The keys under which an object may have its answer.
+/// The keys under which an object may have its answer, which docs/scoring.md lists. Set by hand, not
+/// taken from particular systems.
 const ANSWERS: [&str; 6] = [
     "answer", "final_answer", "predicted_answer", "prediction", "text", "value",
 ];

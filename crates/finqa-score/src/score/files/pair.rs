@@ -177,7 +177,8 @@ fn refuse_other_gold(
     let exe_ans = case.gold.exe_ans.as_ref().map(Value::to_string);
     let written = written_gold(&case.gold, is_turn);
     let of_row = row.exe_ans.as_ref().map(Value::to_string);
-    // An environment's server may state the truth `14.1%` as 14.1 or as 0.141.
+    // An environment's server may state the truth `14.1%` as 14.1 or as 0.141. They are equal but
+    // for errors of the division.
     let percent = match (&row.exe_ans, &case.gold.exe_ans) {
         (Some(Value::Number(file)), Some(Value::Number(data))) => {
             [file * 100.0, file / 100.0].map(|x| within(x, *data, 1e-9))
