@@ -235,7 +235,7 @@ fn a_mistyped_variable_is_refused() {
     place.run("").fails(2, &[refusal]);
 }
 
-/// compose.yaml passes unset variables on as empty ones.
+/// An empty variable counts as unset everywhere.
 #[test]
 fn an_empty_finqa_data_path_means_the_built_in_data() {
     let place = Workplace::new();

@@ -11,7 +11,7 @@ use crate::support::fault_server::{FaultServer, Reply, Request};
 const UNCHOSEN: &str =
     "but no model is chosen: answering with the embedded analyst; pass --model NAME";
 
-/// Keys alone, as `docker compose` passes them from `.env`, with what is not set as empty.
+/// A key alone, as `docker compose` passes it from `.env`. An empty variable counts as unset.
 #[test]
 fn a_key_without_a_model_is_announced() {
     let place = Workplace::new();

@@ -58,8 +58,8 @@ pub(crate) fn execute(
 /// Loads the environment's data from a directory. The default is the data made from the built-in
 /// sample.
 fn catalog(data: Option<&OsStr>) -> Result<Catalog, Failure> {
-    // An empty path means the sample, because compose.yaml passes an unset variable as an empty
-    // one. The option is a plain string, because clap would refuse an empty path.
+    // An empty path means the sample, because an empty variable counts as unset everywhere
+    // (`dotenv::variable`). The option is a plain string, because clap would refuse an empty path.
     match data.filter(|path| !path.is_empty() && *path != Source::SAMPLE) {
         Some(path) => Catalog::load(Path::new(path)).map_err(with_directory_hint),
         None => Ok(finqa_run::env_build::builtin()?),
