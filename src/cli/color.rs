@@ -13,7 +13,8 @@ pub(crate) fn style() -> TerminalStyle {
         console::set_colors_enabled_stderr(false);
     }
     let width = TerminalStyle::default().width;
-    // Use at least 60 columns, even on a narrower terminal.
+    // Use at least 60 columns, even on a narrower terminal: set by hand, so that tables keep their
+    // columns.
     let is_terminal = std::io::stdout().is_terminal();
     let columns = is_terminal.then(|| Term::stdout().size_checked()).flatten();
     TerminalStyle {

@@ -134,7 +134,7 @@ fn fetch(to: &Path) -> Result<Exit, Failure> {
 
 /// Prints what the records lack, and lists the golds that contradict themselves. These are programs
 /// whose result is not their `exe_ans`. Unless only `programs` are checked, they are also printed
-/// answers that differ from their value.
+/// answers that differ from their value. If there are any, the exit is [`Exit::Data`].
 fn check(dataset: &Dataset, programs: bool) -> Result<Exit, Failure> {
     let (agree, defects) = dataset::check(dataset);
     let lines = defects.iter();

@@ -174,6 +174,7 @@ const SHORT_HELP: [&str; 30] = [
 
 /// For commands with many options, hides from `-h` the options that are not in [`SHORT_HELP`].
 fn with_short_help(command: clap::Command) -> clap::Command {
+    // Set by hand.
     const MANY: usize = 20;
     let options = command
         .get_arguments()

@@ -11,7 +11,7 @@ use super::Exit;
 
 /// Time for which a stopped shard waits for its requests in flight. Engines kill a process 30
 /// seconds after they ask it to end (Slurm's `KillWait`, Kubernetes' grace period), and the shard
-/// must still write its files in that time.
+/// must still write its files in that time. Ten seconds for that are set by hand.
 pub(super) const SHARD_DRAIN: Duration = Duration::from_secs(20);
 
 /// Listens for signals until the runtime ends. If there is a `timeout`, the requests in flight are

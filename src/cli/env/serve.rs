@@ -38,7 +38,7 @@ pub(crate) struct ServeArgs {
 }
 
 /// Maximum bytes of memory for all queries together, including idle databases, as
-/// docs/finqa-environment.md states.
+/// docs/finqa-environment.md states. Set by hand.
 const QUERY_MEMORY: usize = 64 << 20;
 
 /// Serves until a signal arrives.
@@ -118,6 +118,7 @@ fn host_name() -> Option<String> {
     let plain = name.split('.').next().unwrap_or_default().chars();
     let plain: String = plain
         .filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c))
+        // Set by hand: the name only has to tell servers apart.
         .take(64)
         .collect();
     (!plain.is_empty()).then_some(plain)
