@@ -10,7 +10,7 @@ use zip::ZipArchive;
 use finqa_core::files;
 
 use crate::DownloadError;
-use crate::options::{LARGEST, PublishedFile};
+use crate::options::PublishedFile;
 
 /// The git blob id of a file with these bytes: the SHA-1 of `blob <length>\0` followed by the
 /// bytes.
@@ -53,12 +53,13 @@ pub(crate) fn all_there(folder: &Path, files: &[PublishedFile]) -> Option<Vec<Pa
     files.iter().map(intact).collect()
 }
 
-/// Unpacks `files` from the verified archive into the folder of `path`. Returns the paths of the
-/// files.
+/// Unpacks `files` from the verified archive into the folder of `path`, and refuses an entry of
+/// more than `most` bytes. Returns the paths of the files.
 pub(crate) fn unpack(
     path: &Path,
     archive: &[u8],
     files: &[PublishedFile],
+    most: u64,
 ) -> Result<Vec<PathBuf>, DownloadError> {
     let unreadable = |reason: String| DownloadError::Archive {
         path: path.to_owned(),
@@ -79,14 +80,16 @@ pub(crate) fn unpack(
         let mut bytes = Vec::new();
         let read = archive.by_name(entry).map_err(|error| error.to_string());
         let read = read.and_then(|entry| {
-            // Limit the unpacked size, because a hostile archive can unpack to far more than its
-            // own size.
-            let mut entry = entry.take(LARGEST);
+            // A hostile archive can unpack to far more than its own size, so read at most one byte
+            // over the limit.
+            let mut entry = entry.take(most.saturating_add(1));
             entry
                 .read_to_end(&mut bytes)
                 .map_err(|error| error.to_string())
         });
-        read.map_err(unreadable)?;
+        if read.map_err(unreadable)? as u64 > most {
+            return Err(unreadable(format!("{name} is larger than {most} bytes")));
+        }
         let target = path.with_file_name(name);
         write(&bytes, &target)?;
         out.push(target);
@@ -133,6 +136,23 @@ mod tests {
         let entries = ["a/dev.json", "__MACOSX/b/train.json", "b/train.json"].map(str::to_owned);
         assert_eq!(entry(&entries, "train.json"), Some("b/train.json"));
         assert_eq!(entry(&entries, "test.json"), None);
+    }
+
+    #[test]
+    fn an_entry_over_the_limit_is_refused_and_not_cut() {
+        let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        let stored = zip::write::SimpleFileOptions::default();
+        archive.start_file("data/train.json", stored).unwrap();
+        archive.write_all(b"[1, 2, 3]").unwrap();
+        let archive = archive.finish().unwrap().into_inner();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data.zip");
+        let files = [PublishedFile::new("train.json", None)];
+        let refused = unpack(&path, &archive, &files, 8).unwrap_err();
+        assert!(refused.to_string().contains("train.json is larger than 8"));
+        assert!(!folder.path().join("train.json").exists());
+        let unpacked = unpack(&path, &archive, &files, 9).unwrap();
+        assert_eq!(std::fs::read(&unpacked[0]).unwrap(), b"[1, 2, 3]");
     }
 
     #[test]

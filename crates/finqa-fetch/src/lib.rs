@@ -54,5 +54,5 @@ pub async fn download(
             bytes
         }
     };
-    archive::unpack(&path, &archive, &options.files)
+    archive::unpack(&path, &archive, &options.files, options::LARGEST)
 }
