@@ -43,7 +43,7 @@ pub struct LimitStatus {
     pub limit: usize,
     /// Number of requests that were answered with 429.
     pub rate_limited: u64,
-    /// The time since which a server has been down; `None` if no server is down.
+    /// The earliest time since which a server has been down; `None` if no server is down.
     pub down_since: Option<Timestamp>,
     /// The call that has been waiting longest, if it has waited long.
     pub longest: Option<Arc<OpenCall>>,
@@ -65,8 +65,14 @@ impl Limits {
             in_flight: one.in_flight + other.in_flight,
             limit: one.limit + other.limit,
             rate_limited: one.rate_limited + other.rate_limited,
-            down_since: one.down_since.or(other.down_since),
-            longest: one.longest.or(other.longest),
+            down_since: [one.down_since, other.down_since]
+                .into_iter()
+                .flatten()
+                .min(),
+            longest: [one.longest, other.longest]
+                .into_iter()
+                .flatten()
+                .min_by_key(|call| call.since),
         })
     }
 

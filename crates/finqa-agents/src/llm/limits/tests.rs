@@ -149,6 +149,24 @@ async fn while_a_server_is_down_one_request_after_the_other_asks_whether_it_answ
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_longest_wait_and_the_first_outage_are_shown_whichever_model_has_them() {
+    let limits = Limits::default();
+    let [first, second] = [3, 3].map(|most| limits.limiter(LimitOptions::fixed(most)));
+    let _early = second.open.begin("critic of q".to_owned());
+    let _late = first.open.begin("analyst of r".to_owned());
+    for limiter in [&second, &first] {
+        limiter.outage().has_answered = true;
+        ends_all(limiter, 3, LimitVerdict::Unanswered).await;
+    }
+    advance(60 * SECOND).await;
+    let status = limits.status().unwrap();
+    assert_eq!(status.longest.unwrap().name, "critic of q");
+    let down_since = |limiter: &Limiter| limiter.status().down_since.unwrap();
+    assert!(down_since(&second) < down_since(&first));
+    assert_eq!(status.down_since, Some(down_since(&second)));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_wait_ends_at_once_when_the_run_is_drained_or_aborted() {
     for token in [
         |stop: &Stop| stop.drain.clone(),
