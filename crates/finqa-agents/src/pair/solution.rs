@@ -123,7 +123,7 @@ pub struct Solution {
     /// The probability that the answer is right, computed by a calibration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probability: Option<f64>,
-    /// The answer that a calibration's limit withheld.
+    /// The answer that a calibration's limit, or a doubt of `ask`, withheld.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Box<Answer>>,
     /// All rounds, oldest first.
@@ -164,11 +164,11 @@ impl Solution {
         self.answer.as_ref().or(self.withheld.as_deref())
     }
 
-    /// Withholds the answer, for a calibration's limit or by the gate of `ask`. `reason` becomes
-    /// the error. A second call drops the withheld answer.
+    /// Withholds the answer. `reason` becomes the error; it replaces an earlier reason, while the
+    /// answer that was withheld for that stays.
     #[must_use]
     pub fn withhold(mut self, reason: String) -> Self {
-        self.withheld = self.answer.take().map(Box::new);
+        self.withheld = self.answer.take().map(Box::new).or(self.withheld);
         self.without_answer(reason)
     }
 
@@ -238,5 +238,22 @@ impl std::fmt::Display for VoteTally {
             None => format!("none:{}", vote.count),
         });
         f.write_str(&votes.chain(failed).collect::<Vec<_>>().join(" "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_is_withheld_for_a_second_reason_is_kept() {
+        let solution = Solution {
+            answer: Some(Answer::default()),
+            ..Solution::new(Outcome::Answered, StopReason::Accepted)
+        };
+        let withheld = solution.withhold("weak".to_owned());
+        let withheld = withheld.withhold("no balance sheet".to_owned());
+        assert_eq!(withheld.error.as_deref(), Some("no balance sheet"));
+        assert_eq!(withheld.answer_or_withheld(), Some(&Answer::default()));
     }
 }
