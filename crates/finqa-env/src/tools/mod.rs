@@ -99,7 +99,7 @@ impl Tools {
                 self.attempt(company, table, query, brief).ok()
             }
             // `submit_answer` only repeats the answer, because the episode grades it.
-            (_, [answer]) => Some(format!("Answer submitted: {answer}")),
+            (SUBMIT_ANSWER, [answer]) => Some(format!("Answer submitted: {answer}")),
             _ => return Err(ToolFailure::unknown(tool)),
         })
     }
