@@ -71,7 +71,7 @@
 )]
 
 pub use finqa_agents::llm::ChatModel;
-pub use finqa_agents::solve::Solver;
+pub use finqa_agents::pair::Solver;
 pub use finqa_ask::{AskError, Asked, Session};
 pub use finqa_core::question::Question;
 pub use finqa_journal::settings::Settings;

@@ -12,7 +12,6 @@ mod text_tool_calls;
 mod tool_agent;
 mod trace;
 
-pub use crate::pair::Solver;
 pub use environment::{
     EnvironmentError, EpisodeQuestion, EpisodeSession, StartedEpisode, StepReply, ToolEnvironment,
 };

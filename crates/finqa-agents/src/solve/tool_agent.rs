@@ -10,9 +10,9 @@ use tracing::Span;
 use super::environment::ToolEnvironment;
 use super::episode_loop::EpisodeLoop;
 use super::options::ToolAgentOptions;
-use super::{Solver, trace};
+use super::trace;
 use crate::llm::{ChatModel, Stop};
-use crate::pair::{CallMemory, Interruption, RecordedCalls, Round, Solution, StopReason};
+use crate::pair::{CallMemory, Interruption, RecordedCalls, Round, Solution, Solver, StopReason};
 use finqa_core::outcome::Outcome;
 use finqa_core::question::Question;
 

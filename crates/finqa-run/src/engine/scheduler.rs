@@ -14,8 +14,7 @@ use tokio::sync::mpsc;
 use tracing::info;
 
 use finqa_agents::llm::Stop;
-use finqa_agents::pair::{Fault, RunFailure};
-use finqa_agents::solve::Solver;
+use finqa_agents::pair::{Fault, RunFailure, Solver};
 
 use super::attempt::{AttemptResult, attempt};
 use super::background_tasks::Services;

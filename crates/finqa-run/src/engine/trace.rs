@@ -4,8 +4,7 @@
 use rust_decimal::prelude::ToPrimitive;
 use tracing::{Span, info, warn};
 
-use finqa_agents::pair;
-use finqa_agents::solve::Solver;
+use finqa_agents::pair::{self, Solver};
 use finqa_agents::telemetry::set;
 use finqa_score::dataset::{Mode, Outcome};
 

@@ -11,8 +11,9 @@ use tokio::sync::mpsc;
 use tracing::Instrument;
 
 use finqa_agents::llm::{Cost, ErrorKind, Stop};
-use finqa_agents::pair::{self, Answer, Call, CallMemory, Interruption, RunFailure, Solution};
-use finqa_agents::solve::Solver;
+use finqa_agents::pair::{
+    self, Answer, Call, CallMemory, Interruption, RunFailure, Solution, Solver,
+};
 use finqa_env::data::bare_question;
 use finqa_score::dataset::{Gold, HistoryEntry, Mode, Outcome, Question, QuestionKey};
 use finqa_score::score::{Row, Scores};

@@ -8,8 +8,9 @@ use tracing::Span;
 
 use crate::engine::RunModels;
 use finqa_agents::llm::Stop;
-use finqa_agents::pair::{CallMemory, Interruption, OpinionUse, PairOptions, Round, Solution};
-use finqa_agents::solve::Solver;
+use finqa_agents::pair::{
+    CallMemory, Interruption, OpinionUse, PairOptions, Round, Solution, Solver,
+};
 use finqa_journal::run::{Identity, RunMeta};
 use finqa_journal::settings::Settings;
 use finqa_score::calibration::{Calibration, CalibrationError, Calibrator, Scope};

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::engine::RunModels;
-use finqa_agents::pair::{PairOptions, TwoAgentSolver};
-use finqa_agents::solve::Solver;
+use finqa_agents::pair::{PairOptions, Solver, TwoAgentSolver};
 use finqa_journal::run::{Identity, Plan, RunMeta};
 use finqa_journal::settings::Settings;
 use finqa_score::calibration::Calibrator;
