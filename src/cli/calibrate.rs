@@ -66,7 +66,7 @@ fn fitted_to(runs: &[String], output: &Path) -> Result<Calibration, Failure> {
             return Err(Failure::usage(format!("run {} {reason}", meta.id)));
         }
         let before = judged.len();
-        journal.for_each_row(|row| judged.extend(row.judged()))?;
+        journal.for_each_row(|row| judged.extend(row.as_example()))?;
         if judged.len() == before {
             let line = format!(
                 "run {} has no answer with gold, so nothing can be calibrated",

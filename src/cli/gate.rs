@@ -78,7 +78,7 @@ impl GateArgs {
         let Some(option) = self.option() else {
             return Ok(Exit::Done);
         };
-        let failed = self.judged(comparison).err();
+        let failed = self.decide(comparison).err();
         if let Some(path) = &self.junit {
             let name = format!("{option} by {}", comparison.rule.name());
             let failure = failed.clone();
@@ -97,7 +97,7 @@ impl GateArgs {
     ///
     /// # Errors
     /// The reason why the gate fails.
-    fn judged(&self, comparison: &Comparison<'_>) -> Result<(), String> {
+    fn decide(&self, comparison: &Comparison<'_>) -> Result<(), String> {
         if !comparison.complete {
             return Err(format!("not complete: {}", comparison.missing.join("; ")));
         }

@@ -55,11 +55,11 @@ pub(crate) fn execute(
         }
         error => error.into(),
     })?;
-    let judged = check_thresholds(&results, &args.ci);
+    let thresholds = check_thresholds(&results, &args.ci);
     let display = RunDisplay {
         verbose: false,
         print: args.print,
         style,
     };
-    report_and_exit_code(&results, judged, &writer, display)
+    report_and_exit_code(&results, thresholds, &writer, display)
 }

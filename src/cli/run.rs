@@ -182,14 +182,14 @@ async fn run_to_end(
     command.on_last_question().await;
     let results = run.finish().await;
     let results = results.map_err(|error| with_hint(error, &progress.continuation))?;
-    let judged = command.on_results(&results);
-    report_and_exit_code(&results, judged, &progress.writer(), display)
+    let thresholds = command.on_results(&results);
+    report_and_exit_code(&results, thresholds, &progress.writer(), display)
 }
 
-/// Prints the summary, even if `judged` is an error. Returns the exit code.
+/// Prints the summary, even if `thresholds` is an error. Returns the exit code.
 pub(super) fn report_and_exit_code(
     results: &RunResults,
-    judged: Result<(), Failure>,
+    thresholds: Result<(), Failure>,
     writer: &TerminalWriter,
     display: RunDisplay,
 ) -> Result<Exit, Failure> {
@@ -205,7 +205,7 @@ pub(super) fn report_and_exit_code(
     if let Some(sent) = &results.tracked {
         mlflow_lines::print(writer, results, sent);
     }
-    judged?;
+    thresholds?;
     printed?;
     Ok(exit)
 }

@@ -61,7 +61,7 @@ pub use price::{Dollars, PriceError, PriceList};
 pub use protocol::{messages_json, tools_json};
 pub use provider::{Endpoint, OPENAI_BASE_URL, Provider};
 pub use replies::{RepliesError, StoredReplies};
-pub(crate) use reply_check::judged;
+pub(crate) use reply_check::usable_reply;
 pub use retry::RetryOptions;
 pub use settings::{ModelConnection, ModelSettings, OpenAiApi, SettingsError};
 pub use types::{

@@ -12,7 +12,7 @@ use crate::parse::{self, CriticVerdict};
 ///
 /// # Errors
 /// [`ErrorKind::GatewayFailed`].
-pub(crate) fn judged(
+pub(crate) fn usable_reply(
     request: &ChatRequest,
     reply: ChatReply,
 ) -> Result<ChatReply, Box<ModelError>> {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::llm::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, ModelError, NodeUsage,
-    RequestOrigin, Stop, judged,
+    RequestOrigin, Stop, usable_reply,
 };
 use crate::telemetry::set;
 use finqa_core::question::Question;
@@ -235,7 +235,7 @@ impl RecordedCalls {
         };
         let reply = replied.as_ref().ok().cloned();
         let answered = match replied {
-            Ok(reply) => judged(&request, reply).map_err(|error| *error),
+            Ok(reply) => usable_reply(&request, reply).map_err(|error| *error),
             failed => failed,
         };
         let call = Call {

@@ -39,7 +39,7 @@ impl Node<QuestionState, Route, QuestionFailure> for CriticNode {
 
     async fn run(&self, exchange: &mut QuestionState) -> Result<Route, QuestionFailure> {
         let span = trace::agent(&exchange.round, "critic");
-        let taken = self.judge(exchange).instrument(span.clone()).await;
+        let taken = self.review(exchange).instrument(span.clone()).await;
         let round = exchange.so_far.rounds.last();
         let reply = round.and_then(|round| round.critic_reply.as_deref());
         trace::record_step(&span, &taken, reply);
@@ -52,7 +52,7 @@ impl Node<QuestionState, Route, QuestionFailure> for CriticNode {
 
 impl CriticNode {
     /// Reviews the last round, and sets its findings and its verdict.
-    async fn judge(&self, exchange: &mut QuestionState) -> Result<Route, QuestionFailure> {
+    async fn review(&self, exchange: &mut QuestionState) -> Result<Route, QuestionFailure> {
         let Some(round) = exchange.so_far.rounds.last() else {
             return Ok(Route::Accept);
         };

@@ -12,7 +12,7 @@ use super::text_tool_calls::SUBMIT;
 use super::{text_tool_calls, trace};
 use crate::llm::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, ErrorKind, ModelError, Scope, Stop, ToolCall,
-    judged,
+    usable_reply,
 };
 use crate::pair::{
     Answer, EpisodeEnd, EpisodeRecord, Fault, Interruption, RecordedCalls, RunFailure, Solution,
@@ -131,7 +131,7 @@ impl<'a> EpisodeLoop<'a> {
     async fn ask(&mut self, stop: &Stop) -> Result<ChatReply, ModelError> {
         if !self.options.recorded {
             let reply = self.model.chat(&self.request, stop).await?;
-            return judged(&self.request, reply).map_err(|error| *error);
+            return usable_reply(&self.request, reply).map_err(|error| *error);
         }
         let number = count(self.calls.calls.len()).saturating_add(1);
         let (request, known) = (self.request.clone(), self.recorded);

@@ -258,7 +258,7 @@ impl Row {
 
     /// The row as an example for a calibration; `None` without gold, without an answer of the
     /// model, or if arbitration replaced the answer.
-    pub fn judged(&self) -> Option<JudgedAnswer> {
+    pub fn as_example(&self) -> Option<JudgedAnswer> {
         let answer = self.solution.answer_or_withheld()?;
         Some(JudgedAnswer {
             group: self.group(),

@@ -184,13 +184,13 @@ impl HttpCall<'_> {
             Err(error) => Err(error),
         };
         let reply = transport.take(posted)?;
-        let mut judged = self.judge(&reply);
-        let lost = judged.as_ref().is_err_and(|error| error.lost_an_answer());
+        let mut outcome = self.read_reply(&reply);
+        let lost = outcome.as_ref().is_err_and(|error| error.lost_an_answer());
         // A request that was sent counts as lost until its answer is accounted for.
         if transport.sent() > before && !lost {
             transport.accounted_for();
         }
-        let verdict = match &judged {
+        let verdict = match &outcome {
             Ok(answer) => LimitVerdict::Answered(answer.usage.map(|it| it.total())),
             Err(error) if error.kind == ErrorKind::RateLimited => LimitVerdict::RateLimited,
             Err(error) if error.is_unanswered() => LimitVerdict::Unanswered,
@@ -198,12 +198,12 @@ impl HttpCall<'_> {
             Err(_) => LimitVerdict::Unrelated,
         };
         slot.end(verdict, reported_quotas(&reply.headers));
-        if let Err(error) = &mut judged {
+        if let Err(error) = &mut outcome {
             error.outage = model.limiter.outage().duration();
             error.queued = queued;
         }
-        model.record_actual(encoded, reservation, judged.as_ref().ok(), lost, false);
-        judged
+        model.record_actual(encoded, reservation, outcome.as_ref().ok(), lost, false);
+        outcome
     }
 
     /// Sends a request in a batch, and reads the result like a live reply.
@@ -220,15 +220,15 @@ impl HttpCall<'_> {
             reservation,
             is_lost,
         } = answer.ok_or_else(cancelled)?;
-        let judged = self.judge(&reply);
-        let lost = is_lost || judged.as_ref().is_err_and(|error| error.lost_an_answer());
+        let outcome = self.read_reply(&reply);
+        let lost = is_lost || outcome.as_ref().is_err_and(|error| error.lost_an_answer());
         self.transport.count(lost);
-        model.record_actual(encoded, reservation, judged.as_ref().ok(), lost, true);
-        judged
+        model.record_actual(encoded, reservation, outcome.as_ref().ok(), lost, true);
+        outcome
     }
 
     /// Reads the answer in a reply, or the meaning of its failure.
-    fn judge(&self, exchange: &HttpReply) -> Result<ChatReply, Box<ModelError>> {
+    fn read_reply(&self, exchange: &HttpReply) -> Result<ChatReply, Box<ModelError>> {
         let model = self.model;
         let secret = model.settings.key();
         let exchange = &classify::success(exchange, secret).map_err(|mut error| {

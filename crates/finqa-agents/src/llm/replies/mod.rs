@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
 use super::error::{ErrorKind, ModelError};
-use super::reply_check::judged;
+use super::reply_check::usable_reply;
 use super::types::{ChatModel, ChatReply, ChatRequest, Stop};
 
 use folder::CallOutcome;
@@ -94,7 +94,7 @@ fn settles(error: &ModelError) -> bool {
 /// True for a reply without an answer, if another request may get an answer.
 fn may_pass(request: &ChatRequest, reply: &ChatReply) -> bool {
     let is_silent = reply.content.trim().is_empty() && reply.tool_calls.is_empty();
-    is_silent && !reply.is_withheld() || judged(request, reply.clone()).is_err()
+    is_silent && !reply.is_withheld() || usable_reply(request, reply.clone()).is_err()
 }
 
 /// A model whose replies are stored and reused.
