@@ -126,14 +126,14 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> Result<Exit, Fail
         replies: stored_replies(&settings, replay.as_ref(), &notify(writer.clone()))?,
         ..RunModels::default()
     };
-    let pair = models.connect_pair(&settings, &variables)?;
+    let options = models.connect_pair(&settings, &variables)?;
     for notice in models.notices(&settings, &variables) {
         writer.warn(&notice);
     }
-    let (judge, warning) = judge_of_own_document(&settings, &models, &pair)?;
+    let (judge, warning) = judge_of_own_document(&settings, &models, &options)?;
     warning.iter().for_each(|line| writer.warn(line));
     let stop = Stop::default();
-    let mut session = Session::new(document, &pair, args.page_tokens, judge, stop.clone())?;
+    let mut session = Session::new(document, &options, args.page_tokens, judge, stop.clone())?;
     if args.explain {
         session = session.with_explanations();
     }

@@ -19,10 +19,10 @@ enum Format {
 
 pub(crate) fn execute(args: &GraphArgs) -> Result<Exit, Failure> {
     // Nodes and edges are the same for every backend.
-    let pair = TwoAgentSolver::new(&PairOptions::new(Backend::Embedded))?;
+    let agents = TwoAgentSolver::new(&PairOptions::new(Backend::Embedded))?;
     let drawing = match args.format {
-        Format::Mermaid => pair.graph().mermaid(),
-        Format::Dot => pair.graph().dot(),
+        Format::Mermaid => agents.graph().mermaid(),
+        Format::Dot => agents.graph().dot(),
     };
     stdout::print(|out| writeln!(out, "{}", drawing.trim_end()))?;
     Ok(Exit::Done)

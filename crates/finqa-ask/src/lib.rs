@@ -78,7 +78,7 @@ impl Kinded for AskError {
 
 /// A document, the agents that answer questions about it, and the questions asked so far.
 pub struct Session {
-    pair: TwoAgentSolver,
+    agents: TwoAgentSolver,
     judge: Option<Calibrator>,
     source: PageSource,
     /// The embedded analyst, which confirms a chat model's answers; `None` if it answers alone.
@@ -147,7 +147,7 @@ impl Session {
         let opinion = options.settings.second_opinion;
         let page = document.whole();
         Ok(Self {
-            pair: TwoAgentSolver::new(options)?,
+            agents: TwoAgentSolver::new(options)?,
             judge,
             witness: is_model.then(|| Witness::new(Arc::clone(&page))),
             explainer: None,
@@ -230,7 +230,7 @@ impl Session {
         let memory = CallMemory::default();
         let stop = self.stop.clone();
         let asking = self
-            .pair
+            .agents
             .solve(Arc::clone(&question), 0, memory, stop, &|_| {});
         let solution = tokio::select! {
             // A run finishes its requests in flight after the first Ctrl-C. A session has only this

@@ -106,15 +106,15 @@ pub fn judge(
 pub fn judge_of_own_document(
     settings: &Settings,
     models: &RunModels,
-    pair: &PairOptions,
+    options: &PairOptions,
 ) -> Result<(Option<Calibrator>, Option<String>), PipelineError> {
-    let mut settings = models.resolved(settings, Some(pair));
+    let mut settings = models.resolved(settings, Some(options));
     settings.calibration.max_error = None;
     let meta = RunMeta {
         identity: Identity {
             model: models.name(),
-            critic: models.critic_name(pair),
-            prompts: pair.prompts.hash(),
+            critic: models.critic_name(options),
+            prompts: options.prompts.hash(),
             ..Identity::default()
         },
         settings: settings_to_store(&settings)?,

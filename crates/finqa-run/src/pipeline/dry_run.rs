@@ -74,21 +74,21 @@ pub async fn dry_run(
         measure_only: true,
         ..RunModels::default()
     };
-    let pair = models.connect_pair(settings, variables)?;
+    let options = models.connect_pair(settings, variables)?;
     let note = |line: &str| notify(RunNotice::Note(line.to_owned()));
     for line in advice(settings, variables)? {
         note(&line);
     }
     let selected = selection::plan(settings, models.is_remote(), note)?;
     // Called for its errors: a calibration that the run would refuse is refused here too.
-    described(settings, &models, &pair, &selected, notify)?;
+    described(settings, &models, &options, &selected, notify)?;
     let mut plan = selected.plan;
     if let Some(chosen) = settings.shards.resolve(variables)? {
         plan.reduce_to(chosen.shard);
     }
     let end = |accepted| Assumptions::new(accepted, settings);
-    let low = measure(&pair, &plan, end(true)).await?;
-    let high = measure(&pair, &plan, end(false)).await?;
+    let low = measure(&options, &plan, end(true)).await?;
+    let high = measure(&options, &plan, end(false)).await?;
     let between = |of: &dyn Fn(&PromptTotal) -> u64| Estimate {
         low: of(&low),
         high: of(&high),
@@ -144,7 +144,7 @@ async fn measure(
         CriticMode::Auto | CriticMode::Rules if !accepted => CriticMode::Llm,
         other => other,
     });
-    let pair = TwoAgentSolver::new(&options)?;
+    let agents = TwoAgentSolver::new(&options)?;
     for unit in plan.units() {
         let mut history = Vec::new();
         for planned in unit {
@@ -153,7 +153,7 @@ async fn measure(
                 ..planned.case.question.clone()
             });
             let memory = CallMemory::default();
-            let asked = pair.solve(question, planned.epoch, memory, Stop::default(), &|_| {});
+            let asked = agents.solve(question, planned.epoch, memory, Stop::default(), &|_| {});
             let answer = match asked.await {
                 Ok(solution) => solution.answer,
                 Err(Interruption::Provider(solution)) => solution.answer,

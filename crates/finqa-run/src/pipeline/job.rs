@@ -40,7 +40,7 @@ pub fn questions(
     models: &mut RunModels,
 ) -> Result<Job, PipelineError> {
     let (variables, notify) = (&context.variables, &context.notify);
-    let pair = models.connect_pair(settings, variables)?;
+    let options = models.connect_pair(settings, variables)?;
     for notice in models.notices(settings, variables) {
         notify(RunNotice::Warning(notice));
     }
@@ -49,12 +49,12 @@ pub fn questions(
     }
     let note = |line: &str| notify(RunNotice::Note(line.to_owned()));
     let selected = selection::plan(settings, models.is_remote(), note)?;
-    let (meta, judge) = described(settings, models, &pair, &selected, notify)?;
+    let (meta, judge) = described(settings, models, &options, &selected, notify)?;
     let Selected { dataset, plan, .. } = selected;
-    let prompts = (!settings.model.is_offline()).then(|| pair.prompts.texts());
+    let prompts = (!settings.model.is_offline()).then(|| options.prompts.texts());
     Ok(Job {
         plan,
-        solver: judged(Arc::new(TwoAgentSolver::new(&pair)?), judge),
+        solver: judged(Arc::new(TwoAgentSolver::new(&options)?), judge),
         concurrency: *concurrency(settings, models.endpoint()).end(),
         meta,
         prompts: prompts.transpose()?,
@@ -69,7 +69,7 @@ pub fn questions(
 pub(super) fn described(
     settings: &Settings,
     models: &RunModels,
-    pair: &PairOptions,
+    options: &PairOptions,
     selected: &Selected,
     notify: &Notify,
 ) -> Result<(RunMeta, Option<Calibrator>), PipelineError> {
@@ -78,15 +78,15 @@ pub(super) fn described(
         plan,
         only,
     } = selected;
-    let mut resolved = models.resolved(settings, Some(pair));
+    let mut resolved = models.resolved(settings, Some(options));
     resolved.questions.mode = plan.mode;
     resolved.questions.only.clone_from(only);
     let mut meta = RunMeta {
         identity: Identity {
             model: models.name(),
-            critic: models.critic_name(pair),
+            critic: models.critic_name(options),
             data: dataset.hash.clone(),
-            prompts: pair.prompts.hash(),
+            prompts: options.prompts.hash(),
             plan: plan.hash(),
             settings: resolved.answer_settings(),
             ..Identity::default()
