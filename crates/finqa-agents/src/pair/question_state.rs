@@ -42,10 +42,10 @@ pub(super) struct LlmAgent {
 /// All data about one question that the nodes read and change.
 pub struct QuestionState {
     pub(super) question: Arc<Question>,
-    /// The result so far. Closing the exchange sets its outcome and its answer.
+    /// The result so far. Closing the state sets its outcome and its answer.
     pub(super) so_far: Solution,
     pub(super) calls: RecordedCalls,
-    /// The failure because of which the exchange cannot continue.
+    /// The failure because of which the agents cannot continue.
     pub(super) failure: Option<QuestionFailure>,
     /// The epoch, from 0.
     pub(super) epoch: u32,

@@ -7,15 +7,16 @@ use super::opinion::Arbitration;
 use super::question_state::QuestionState;
 use super::solution::{Solution, StopReason, best_round};
 
-/// Closes an exchange. A failure before any answer becomes the outcome. If the failure comes after
-/// an answer (for example, because the critic cannot be reached), the best answer is kept.
-pub(super) fn close(exchange: QuestionState) -> Solution {
+/// Closes the state of a question. A failure before any answer becomes the outcome. If the failure
+/// comes after an answer (for example, because the critic cannot be reached), the best answer is
+/// kept.
+pub(super) fn close(state: QuestionState) -> Solution {
     let QuestionState {
         so_far: mut solution,
         calls,
         failure,
         ..
-    } = exchange;
+    } = state;
     solution.calls = calls.calls;
     let outcome = failure.as_ref().map(|failure| failure.outcome);
     let error = failure.map(|failure| failure.message);
