@@ -30,15 +30,15 @@ impl Run {
         })
     }
 
-    /// Like [`Run::start`], with the job that `job` makes. If every question of the resumed run has
-    /// an outcome, `job` is not called and only the run's files are written.
+    /// Like [`Run::start`], with the job that `make_job` makes. If every question of the resumed run
+    /// has an outcome, `make_job` is not called and only the run's files are written.
     ///
     /// # Errors
     /// [`PipelineError`] if the run cannot be started.
     pub fn start_with(
         settings: &Settings,
         mut context: RunContext,
-        job: impl FnOnce(&RunContext, &mut RunModels) -> Result<Job, PipelineError>,
+        make_job: impl FnOnce(&RunContext, &mut RunModels) -> Result<Job, PipelineError>,
     ) -> Result<Self, PipelineError> {
         let chosen = settings.shards.resolve(&context.variables)?;
         let (sender, events) = mpsc::channel(EVENT_QUEUE);
@@ -69,15 +69,15 @@ impl Run {
             let (budget, observer) = (Arc::clone(&models.budget), Arc::clone(&models.observer));
             models.batches = Some(BatchQueue::new(budget, observer));
         }
-        let mut job = job(&context, &mut models)?;
+        let mut job = make_job(&context, &mut models)?;
         job.meta.prices = prices;
         let is_new =
             resumed.is_none() && chosen.is_none() && settings.batch.engine == ExecutionEngine::Live;
-        let mut run = begun(settings, &context, resumed, chosen, &mut job)?;
-        run.record_models(&job.meta.identity)?;
-        batches::check(&run, settings)?;
-        replies::describe_run(models.replies.as_ref(), &run.meta)?;
-        prices::count_earlier(&models.budget, &run)?;
+        let mut locked = open_or_create(settings, &context, resumed, chosen, &mut job)?;
+        locked.record_models(&job.meta.identity)?;
+        batches::check(&locked, settings)?;
+        replies::describe_run(models.replies.as_ref(), &locked.meta)?;
+        prices::count_earlier(&models.budget, &locked)?;
         let limits = models.limits.clone();
         let scheduler = Scheduler {
             plan: job.plan,
@@ -86,7 +86,7 @@ impl Run {
             models,
             stop: context.stop.clone(),
         };
-        let (mut run, journal) = Run::new(settings, context, run, job.records, events)?;
+        let (mut run, journal) = Run::new(settings, context, locked, job.records, events)?;
         run.limits = limits;
         run.is_new = is_new;
         run.live_page = Some(LivePage::start(&run.folder, &run.records));
@@ -96,7 +96,7 @@ impl Run {
 }
 
 /// Opens the run to which a job belongs: the resumed run, that of a shard, or a new one.
-fn begun(
+fn open_or_create(
     settings: &Settings,
     context: &RunContext,
     resumed: Option<LockedRun>,
