@@ -96,7 +96,7 @@ impl Search {
             measure_only: true,
             ..RunModels::default()
         };
-        let job = pipeline::job(settings, &run, &mut models)?;
+        let job = pipeline::questions_job(settings, &run, &mut models)?;
         let dataset = job.records.map_err(SearchError::NoRecords)?;
         let dataset = &dataset;
         let split = PageSplit::of(dataset);

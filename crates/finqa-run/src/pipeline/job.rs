@@ -34,7 +34,7 @@ pub struct Job {
 }
 
 /// The job that the settings describe: their agents answer the questions of their records.
-pub fn questions(
+pub fn questions_job(
     settings: &Settings,
     context: &RunContext,
     models: &mut RunModels,

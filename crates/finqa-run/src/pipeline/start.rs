@@ -9,7 +9,7 @@ use finqa_agents::llm::{BatchQueue, Budget, CallEvent, Observer};
 use finqa_journal::run::Event;
 use finqa_journal::settings::{ChosenShard, ExecutionEngine, Settings};
 
-use super::job::{self, Job};
+use super::job::{Job, questions_job};
 use super::live_page::LivePage;
 use super::locked_run::{self, LockedRun, differences};
 use super::run_context::{RunContext, RunNotice};
@@ -26,7 +26,7 @@ impl Run {
     /// [`PipelineError`] if the run cannot be started.
     pub async fn start(settings: &Settings, context: RunContext) -> Result<Self, PipelineError> {
         Self::start_with(settings, context, |context, models| {
-            job::questions(settings, context, models)
+            questions_job(settings, context, models)
         })
     }
 
