@@ -12,7 +12,7 @@ use finqa_score::dataset::Outcome;
 /// Number of consecutive failed calls of one agent, over all questions, after which the run stops.
 /// Each of these calls has already used up its retries, so 20 in a row (set by hand) are not a
 /// passing problem.
-const GIVE_UP_AFTER: u32 = 20;
+const MOST_FAILED_IN_A_ROW: u32 = 20;
 
 /// Number of questions refused in the same words after which the run stops, if no question has been
 /// answered. A single refusal must not end a run, because it may be due to its prompt. Set by hand.
@@ -52,7 +52,7 @@ impl FailureStreaks {
             .entry(agent(node).to_owned())
             .or_default();
         *failed += 1;
-        (*failed >= GIVE_UP_AFTER)
+        (*failed >= MOST_FAILED_IN_A_ROW)
             .then(|| format!("{failed} calls in a row failed, the last one: {reason}"))
     }
 
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn only_failures_in_a_row_of_one_agent_end_a_run() {
         let failures = FailureStreaks::default();
-        for _ in 1..GIVE_UP_AFTER {
+        for _ in 1..MOST_FAILED_IN_A_ROW {
             assert_eq!(failures.record_failure("analyst", "down"), None);
             assert_eq!(failures.record_failure("critic", "down"), None);
         }

@@ -79,7 +79,7 @@ impl Worker {
             if self.stop.drain.is_cancelled() {
                 return UnitOutcome::Over;
             }
-            let given_up = earlier.iter().filter(|call| !call.is_settled()).count();
+            let failed_before = earlier.iter().filter(|call| !call.is_settled()).count();
             let asked = self.ask_question(&planned, history.clone(), earlier, is_last);
             match asked.await {
                 Ok(answer) => {
@@ -95,7 +95,7 @@ impl Worker {
                     }
                     // The list begins with the failed calls of earlier attempts, which are not
                     // counted again.
-                    let now = failed.calls.iter().skip(given_up);
+                    let now = failed.calls.iter().skip(failed_before);
                     let mut failures = now.filter_map(|it| it.failure.as_ref());
                     if failures.any(ErrorKind::may_repeat_at_cost) {
                         // Each further attempt may be billed, so the question must wait for
@@ -130,7 +130,7 @@ impl Worker {
             let key = key.clone();
             let _ = events.try_send(Event::Round { key, round });
         };
-        let given_up = memory.failed.len();
+        let failed_before = memory.failed.len();
         let started = Instant::now();
         let span = trace::question(&self.run, &self.plan, planned, &*self.solver);
         let solution = self
@@ -140,7 +140,7 @@ impl Worker {
             .inspect_err(|why| pair::trace::record_interruption(&span, why))?;
         // The calls of earlier, failed attempts are not part of this answer's latency. A solver in
         // this process records no calls, so its wall time is used.
-        let latency = match solution.calls.get(given_up..) {
+        let latency = match solution.calls.get(failed_before..) {
             None | Some([]) => started.elapsed().as_secs_f64(),
             Some(calls) => pair::total_seconds(calls),
         };
@@ -189,7 +189,7 @@ impl Worker {
             history,
             ..planned.case.question.clone()
         });
-        let given_up = memory.failed.len();
+        let failed_before = memory.failed.len();
         let solved =
             self.solver
                 .solve(question, planned.epoch, memory, self.stop.clone(), on_round);
@@ -204,7 +204,7 @@ impl Worker {
         if let Some(message) = refused {
             return Err(Interruption::Fatal(RunFailure::from_provider(message)));
         }
-        let mut calls = solution.calls.iter().skip(given_up);
+        let mut calls = solution.calls.iter().skip(failed_before);
         let is_unknown = calls.any(|call| call.failure == Some(ErrorKind::Unknown));
         let is_refused = solution.outcome == Outcome::ProviderError;
         match is_refused || is_unknown {
