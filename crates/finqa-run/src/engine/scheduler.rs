@@ -83,8 +83,8 @@ impl Scheduler {
             plan: Arc::clone(&plan),
             known: Mutex::new(earlier.known),
             failures: Arc::clone(&failures),
-            has_answer: Arc::new(earlier.any_answer.into()),
-            has_reply: Arc::default(),
+            run_was_answered: Arc::new(earlier.any_answer.into()),
+            server_has_replied: Arc::default(),
             done: AtomicUsize::new(earlier.answered),
             concurrency: self.concurrency,
         });
@@ -101,8 +101,8 @@ impl Scheduler {
         if let Some(limit) = reached {
             worker.writer.record(JournalEntry::Paused(limit));
         }
-        let has_answer = worker.has_answer.load(Ordering::Relaxed);
-        let fault = match worker.has_reply.load(Ordering::Relaxed) {
+        let run_was_answered = worker.run_was_answered.load(Ordering::Relaxed);
+        let fault = match worker.server_has_replied.load(Ordering::Relaxed) {
             true => Fault::Failing,
             false => Fault::Provider,
         };
@@ -124,7 +124,7 @@ impl Scheduler {
                 left,
             },
             _ if stop.drain.is_cancelled() => Finish::Interrupted,
-            _ if has_answer => Finish::Partial { left, reason },
+            _ if run_was_answered => Finish::Partial { left, reason },
             _ => Finish::Fatal(RunFailure {
                 message: reason,
                 fault,
@@ -147,7 +147,7 @@ async fn ask_all(worker: &Arc<Worker>, units: Vec<usize>, models: &RunModels) ->
     let first = attempt(worker, units, models, false).await;
     // Make no second attempt if the provider has not answered any request of the run and has not
     // replied in this process.
-    let has_replied = [&worker.has_answer, &worker.has_reply];
+    let has_replied = [&worker.run_was_answered, &worker.server_has_replied];
     let has_replied = has_replied.iter().any(|is| is.load(Ordering::Relaxed));
     if first.failure.is_some() || !has_replied {
         return first;

@@ -39,9 +39,9 @@ pub(super) struct Worker {
     pub known: Mutex<HashMap<usize, QuestionWork>>,
     pub failures: Arc<FailureStreaks>,
     /// True if any request of the run was answered, by this process or an earlier one.
-    pub has_answer: Arc<AtomicBool>,
+    pub run_was_answered: Arc<AtomicBool>,
     /// True if the provider has replied in this process, if only with an error.
-    pub has_reply: Arc<AtomicBool>,
+    pub server_has_replied: Arc<AtomicBool>,
     /// Number of questions whose outcome is in the journal.
     pub done: AtomicUsize,
     /// Maximum number of units in flight.
@@ -148,7 +148,7 @@ impl Worker {
         if answer.is_some() || solution.episode.is_some() {
             // Needed for solvers that record no calls. For the others, the recorder in `memory`
             // does this.
-            self.has_answer.store(true, Ordering::Relaxed);
+            self.run_was_answered.store(true, Ordering::Relaxed);
         }
         let row = row(planned, self.plan.mode, solution, latency);
         trace::answered(&span, &row);
@@ -195,12 +195,12 @@ impl Worker {
                 .solve(question, planned.epoch, memory, self.stop.clone(), on_round);
         let solution = solved.await?;
         // Read only now, because another question may have been answered during the solver's call.
-        let has_answer = self.has_answer.load(Ordering::Relaxed);
+        let run_was_answered = self.run_was_answered.load(Ordering::Relaxed);
         let reason = solution.error.as_deref().unwrap_or_default();
         let refused = self
             .failures
             .record_outcome(planned.index, solution.outcome, reason)
-            .filter(|_| !has_answer);
+            .filter(|_| !run_was_answered);
         if let Some(message) = refused {
             return Err(Interruption::Fatal(RunFailure::from_provider(message)));
         }
@@ -223,18 +223,18 @@ impl Worker {
     fn memory(&self, index: usize, earlier: Vec<Call>) -> CallMemory {
         let (settled, failed) = earlier.into_iter().partition(Call::is_settled);
         let (writer, failures) = (self.writer.clone(), Arc::clone(&self.failures));
-        let has_answer = Arc::clone(&self.has_answer);
-        let has_reply = Arc::clone(&self.has_reply);
+        let run_was_answered = Arc::clone(&self.run_was_answered);
+        let server_has_replied = Arc::clone(&self.server_has_replied);
         CallMemory {
             settled,
             failed,
             record: Some(Box::new(move |call| {
                 if call.reply.is_some() || call.failure == Some(ErrorKind::Unknown) {
-                    has_reply.store(true, Ordering::Relaxed);
+                    server_has_replied.store(true, Ordering::Relaxed);
                 }
                 if call.is_answered() {
                     failures.record_answer(&call.node);
-                    has_answer.store(true, Ordering::Relaxed);
+                    run_was_answered.store(true, Ordering::Relaxed);
                 }
                 let call = Box::new(call.clone());
                 let question = index;
