@@ -45,7 +45,7 @@ impl Solver for CalibratedSolver {
 
 /// Wraps a solver so that `judge` judges its answers. Without a judge, returns the solver
 /// unchanged.
-pub(super) fn judged(solver: Arc<dyn Solver>, judge: Option<Calibrator>) -> Arc<dyn Solver> {
+pub(super) fn with_judge(solver: Arc<dyn Solver>, judge: Option<Calibrator>) -> Arc<dyn Solver> {
     match judge {
         Some(judge) => Arc::new(CalibratedSolver { solver, judge }),
         None => solver,

@@ -21,7 +21,7 @@ use finqa_core::text::grouped;
 use finqa_journal::run::{Plan, RunMeta};
 use finqa_journal::settings::{ExecutionEngine, Settings, Variables};
 
-use super::job::described;
+use super::job::describe;
 use super::run_context::{Notify, RunNotice};
 use super::unused_settings::advice;
 use super::{PipelineError, selection};
@@ -81,7 +81,7 @@ pub async fn dry_run(
     }
     let selected = selection::plan(settings, models.is_remote(), note)?;
     // Called for its errors: a calibration that the run would refuse is refused here too.
-    described(settings, &models, &options, &selected, notify)?;
+    describe(settings, &models, &options, &selected, notify)?;
     let mut plan = selected.plan;
     if let Some(chosen) = settings.shards.resolve(variables)? {
         plan.reduce_to(chosen.shard);

@@ -11,7 +11,7 @@ use finqa_score::calibration::Calibrator;
 use finqa_score::dataset::Dataset;
 
 use super::PipelineError;
-use super::calibrated::{judge, judged};
+use super::calibrated::{judge, with_judge};
 use super::run_context::{Notify, RunContext, RunNotice};
 use super::selection::{self, Selected};
 use super::setup::{concurrency, settings_to_store};
@@ -49,12 +49,12 @@ pub fn questions_job(
     }
     let note = |line: &str| notify(RunNotice::Note(line.to_owned()));
     let selected = selection::plan(settings, models.is_remote(), note)?;
-    let (meta, judge) = described(settings, models, &options, &selected, notify)?;
+    let (meta, judge) = describe(settings, models, &options, &selected, notify)?;
     let Selected { dataset, plan, .. } = selected;
     let prompts = (!settings.model.is_offline()).then(|| options.prompts.texts());
     Ok(Job {
         plan,
-        solver: judged(Arc::new(TwoAgentSolver::new(&options)?), judge),
+        solver: with_judge(Arc::new(TwoAgentSolver::new(&options)?), judge),
         concurrency: *concurrency(settings, models.endpoint()).end(),
         meta,
         prompts: prompts.transpose()?,
@@ -66,7 +66,7 @@ pub fn questions_job(
 ///
 /// # Errors
 /// The errors of [`judge`], and settings that cannot be stored.
-pub(super) fn described(
+pub(super) fn describe(
     settings: &Settings,
     models: &RunModels,
     options: &PairOptions,

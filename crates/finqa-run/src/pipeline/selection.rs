@@ -69,7 +69,7 @@ fn load_selected(
     for line in &dataset.notes {
         note(&format!("{}: {line}", dataset.source));
     }
-    chosen(&dataset, settings, remote, note)
+    choose(&dataset, settings, remote, note)
 }
 
 /// The mode in which questions are asked. It is conversations if the user named no mode and the
@@ -103,7 +103,7 @@ fn not_asked(dataset: &Dataset, mode: Mode) -> Option<String> {
     })
 }
 
-fn chosen(
+fn choose(
     dataset: &Dataset,
     settings: &Settings,
     remote: bool,
@@ -151,7 +151,7 @@ mod tests {
             settings.questions.filter = filter.map(str::to_owned);
             let notes = RefCell::new(String::new());
             let note = |line: &str| notes.borrow_mut().push_str(line);
-            let asked = chosen(&sample.pick(&positions), &settings, remote, note).unwrap();
+            let asked = choose(&sample.pick(&positions), &settings, remote, note).unwrap();
             (asked.records.len(), notes.into_inner())
         };
         assert_eq!(asked(99, Some(&id), true), (99, String::new()));
