@@ -154,12 +154,12 @@ async fn reset(
     let fields = reply::object(&headers, &body)?.unwrap_or_default();
     let request = validate::read(&fields, &validate::RESET_BODY)?;
     let outcome = calls::reset(&Mutex::new(app.environment()), request)?;
-    Ok(episode_reply(&outcome))
+    Ok(stateless_reply(&outcome))
 }
 
 /// A reply of a stateless route. It warns that the route is stateless, because users of OpenEnv
 /// expected episodes from these routes (its issue #1156).
-fn episode_reply(outcome: &StepOutcome) -> Response {
+fn stateless_reply(outcome: &StepOutcome) -> Response {
     static LOGGED: Once = Once::new();
     LOGGED.call_once(|| tracing::warn!("/reset and /step were called over HTTP; {STATELESS}"));
     let warning = format!("299 - \"{STATELESS}\"");
@@ -189,7 +189,7 @@ async fn step(
         .unwrap_or(STEP_TIMEOUT);
     let (queries, environment) = (QueryCostHistory::default(), Mutex::new(app.environment()));
     match calls::step(&app, &queries, &environment, call, limit).await {
-        Ok(outcome) => Ok(episode_reply(&outcome)),
+        Ok(outcome) => Ok(stateless_reply(&outcome)),
         Err(fault) => {
             let status = match fault {
                 StepFault::Client(_) => StatusCode::UNPROCESSABLE_ENTITY,
