@@ -3,7 +3,7 @@
 //! only carries requests and answers: `tools`, `episode` and `reward` decide what a tool returns
 //! and what an answer earns.
 //!
-//! A request passes through the folders from left to right:
+//! A request passes through the folders from left to right; `calls` executes it:
 //!
 //! ```text
 //! transport                          protocol                 state
@@ -13,6 +13,7 @@
 //!         └─ mcp (/mcp/stream, stdio) ─────────┘
 //! ```
 
+mod calls;
 mod error;
 mod options;
 mod protocol;

@@ -8,7 +8,7 @@ use finqa_core::text::head;
 use serde_json::{Map, Value, json};
 
 use crate::python;
-use crate::server::protocol::calls;
+use crate::server::calls;
 use crate::server::protocol::validate::{self, RpcRequest};
 use crate::server::protocol::wire;
 use crate::server::state::ServerState;

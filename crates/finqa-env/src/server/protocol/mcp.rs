@@ -21,9 +21,9 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::episode::EpisodeRules;
+use crate::server::calls;
 use crate::server::error::ServerError;
 use crate::server::options::{MESSAGE_BYTES, ServerOptions};
-use crate::server::protocol::calls;
 use crate::server::state::ServerState;
 use crate::server::state::query_queue::QueryCostHistory;
 use crate::tools::Tools;

@@ -7,8 +7,8 @@ use finqa_core::text::head;
 use serde_json::{Map, Value, json};
 
 use crate::python;
+use crate::server::calls;
 use crate::server::options::STEP_TIMEOUT;
-use crate::server::protocol::calls;
 use crate::server::protocol::json_rpc;
 use crate::server::protocol::validate::{self, RequestIssue};
 use crate::server::protocol::wire;

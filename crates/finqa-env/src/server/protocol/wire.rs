@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::episode::{Observation, StepOutcome};
-use crate::server::protocol::calls;
+use crate::server::calls;
 
 /// A reply to `reset` or `step` in the form of `/ws`. The metadata are inside the observation and,
 /// unless they are empty, also next to it, because clients of different versions read one or the

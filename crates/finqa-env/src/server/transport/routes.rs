@@ -20,9 +20,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::episode::StepOutcome;
+use crate::server::calls;
+use crate::server::calls::StepFault;
 use crate::server::options::STEP_TIMEOUT;
-use crate::server::protocol::calls;
-use crate::server::protocol::calls::StepFault;
 use crate::server::protocol::json_rpc;
 use crate::server::protocol::mcp;
 use crate::server::protocol::tasks;
