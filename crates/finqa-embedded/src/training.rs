@@ -133,10 +133,8 @@ pub fn sketch_example(question: &str, before: &[&str], program: &str) -> Option<
 }
 
 /// Maximum number of facts per slot. The number of joint choices in an example is limited to three
-/// times as many. Set by hand. There are more facts than when answering
-/// (`answering::candidates::TRIED`), so more questions have a right choice, without which there is
-/// no example.
-const TRIED: usize = 25;
+/// times as many.
+const EXAMPLE_FACTS: usize = 25;
 
 /// The joint choices of facts for the first plan that has the gold program's operations. A choice
 /// is right if its facts have the literals of the gold program, ignoring signs.
@@ -165,7 +163,7 @@ pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<S
                 .zip(literal.as_ref())
                 .is_some_and(|(f, l)| alike_but_for_signs(&f.literal, l))
         };
-        let choices: Vec<_> = JointChoices::new(TRIED, TRIED * 3)
+        let choices: Vec<_> = JointChoices::new(EXAMPLE_FACTS, EXAMPLE_FACTS * 3)
             .of(facts, &plan)
             .iter()
             .map(|choice| {

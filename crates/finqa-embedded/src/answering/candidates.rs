@@ -23,10 +23,8 @@ pub enum Pool {
     Compared,
 }
 
-/// Maximum number of facts that are tried for a slot. Set by hand. It matters only for stand-alone
-/// questions, because a turn has fewer `fillings`. The trainer's examples use another number,
-/// `training::TRIED`.
-const TRIED: usize = 14;
+/// Maximum number of facts that are tried for a slot.
+const FACTS_PER_SLOT: usize = 14;
 
 /// Limits on the number of candidates.
 struct CandidateLimits {
@@ -129,7 +127,7 @@ pub(crate) fn candidates(
     let mut out: Vec<Candidate> = Vec::new();
     let scale = context.asked.of_all().scale;
     let breadth = CandidateLimits::of(context, pool);
-    let mut choices = JointChoices::new(breadth.fillings.min(TRIED), breadth.fillings);
+    let mut choices = JointChoices::new(breadth.fillings.min(FACTS_PER_SLOT), breadth.fillings);
     for (i, plan) in plans.iter().enumerate() {
         let filled = fill(context.facts, plan, i, &mut choices);
         let best = filled.first().map_or(0.0, |f| f.score);
