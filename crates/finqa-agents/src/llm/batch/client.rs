@@ -175,7 +175,7 @@ impl BatchClient {
             };
             state.map_err(unreadable)
         };
-        self.announced(&path, stop, read).await
+        self.get_announced(&path, stop, read).await
     }
 
     /// Fetches the file of results at `path`.
@@ -187,11 +187,12 @@ impl BatchClient {
             Err(error) if error.kind == ErrorKind::NotFound => Err(missing()),
             Err(error) => Err(Box::new(error)),
         };
-        self.announced(path, stop, read).await
+        self.get_announced(path, stop, read).await
     }
 
-    /// Repeats a request until `read` succeeds on the reply, or until `give_up_after` has passed.
-    async fn announced<T>(
+    /// Gets what the server has announced. If `read` finds a reply malformed, asks again until
+    /// `give_up_after` has passed. Any other error ends this at once.
+    async fn get_announced<T>(
         &self,
         path: &str,
         stop: &Stop,
