@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::number::Value;
 use crate::page::{CellSource, Cover, LazyPage, Page, PagePlaces, PageText, TableStart};
 
-/// A report page: the sentences before its table, the table, and the sentences after it.
+/// What a question is about: a page of the dataset, or a user's document or a part of it. It has the
+/// sentences before a table, the table, and the sentences after it. The file that a user asks about
+/// is `finqa_documents::Document`, which makes such a page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Document {
     /// The record's id, such as `Single_JKHY/2009/page_28.pdf-3`.

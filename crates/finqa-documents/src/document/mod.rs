@@ -31,7 +31,8 @@ use crate::grid::spans::PrintedCell;
 /// Maximum number of paragraphs above a table that are searched for its title and unit.
 const ABOVE: usize = 4;
 
-/// A document, read once for all questions about it.
+/// The file that a user asks about, read once for all questions about it. It makes the pages that
+/// the agents see, each a [`question::Document`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
     /// The name of its file.
