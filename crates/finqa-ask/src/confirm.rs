@@ -15,17 +15,17 @@ use super::cited::cited_table;
 use super::written::{common_unit, write};
 
 /// The embedded analyst, which reads the whole document even if the chat model sees an excerpt.
-pub(super) struct Witness {
+pub(super) struct DocumentReader {
     agent: EmbeddedAgent,
     page: Arc<Document>,
 }
 
 /// The embedded analyst's answer to a question, or the reason why it has none.
-pub(super) struct Witnessed {
+pub(super) struct SecondReading {
     answer: Result<Answer, String>,
 }
 
-impl Witness {
+impl DocumentReader {
     pub(super) fn new(page: Arc<Document>) -> Self {
         Self {
             agent: EmbeddedAgent::default(),
@@ -47,17 +47,17 @@ impl Witness {
     }
 
     /// Asks the question about the whole document.
-    pub(super) fn ask(&self, question: &Question) -> Witnessed {
+    pub(super) fn ask(&self, question: &Question) -> SecondReading {
         let question = self.about(question);
         let mut answer = self.agent.answered(&question);
         if let Ok(answer) = &mut answer {
             write(&question, answer);
         }
-        Witnessed { answer }
+        SecondReading { answer }
     }
 }
 
-impl Witnessed {
+impl SecondReading {
     /// Ids of the cells and sentences of the whole document that the embedded analyst's answer
     /// cites.
     pub(super) fn places(&self) -> impl Iterator<Item = &str> {

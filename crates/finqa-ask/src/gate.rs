@@ -11,7 +11,7 @@ use finqa_core::question::{CitedEvidence, Question};
 
 use super::Session;
 use super::cited::{cited_table, cited_tag};
-use super::confirm::{Witnessed, model_doubt};
+use super::confirm::{SecondReading, model_doubt};
 use super::statements;
 use super::written::{common_unit, write};
 
@@ -37,9 +37,9 @@ impl Session {
         &self,
         question: &Question,
         solution: &mut Solution,
-        witness: Option<&Witnessed>,
+        second: Option<&SecondReading>,
     ) {
-        let mut doubt = self.doubt(question, solution, witness);
+        let mut doubt = self.doubt(question, solution, second);
         let unsure = solution.answer.is_none() || doubt.is_some();
         let lacking = statements::lacking(&self.absent, &question.text, unsure);
         // Only the embedded analyst makes no calls. A chat model's answer is not withheld for its
@@ -77,9 +77,9 @@ impl Session {
         &self,
         question: &Question,
         solution: &Solution,
-        witness: Option<&Witnessed>,
+        second: Option<&SecondReading>,
     ) -> Option<String> {
-        self.doubts(question, solution, witness).next()
+        self.doubts(question, solution, second).next()
     }
 
     /// The reasons to doubt an answer, in this order: the analyst's own doubt; a chat model's
@@ -90,7 +90,7 @@ impl Session {
         &'a self,
         question: &'a Question,
         solution: &'a Solution,
-        witness: Option<&'a Witnessed>,
+        second: Option<&'a SecondReading>,
     ) -> impl Iterator<Item = String> + 'a {
         let is_model = !solution.calls.is_empty() && solution.stop != StopReason::Arbitrated;
         let report = |answer: &Answer| {
@@ -102,7 +102,7 @@ impl Session {
         };
         let model = move |answer: &Answer| {
             let doubt = model_doubt(question, answer);
-            doubt.or_else(|| witness?.doubt(answer))
+            doubt.or_else(|| second?.doubt(answer))
         };
         let answers = solution.answer.iter();
         answers.flat_map(move |answer| {

@@ -40,7 +40,7 @@ use finqa_documents::{Document, DocumentError};
 use finqa_score::calibration::Calibrator;
 
 pub use cited::{cited_table, cited_tag};
-use confirm::{Witness, Witnessed};
+use confirm::{DocumentReader, SecondReading};
 use excerpt::ReadDocument;
 use finqa_core::error::{Kind, Kinded};
 pub use finqa_embedded::{
@@ -82,10 +82,10 @@ pub struct Session {
     judge: Option<Calibrator>,
     source: PageSource,
     /// The embedded analyst, which confirms a chat model's answers; `None` if it answers alone.
-    witness: Option<Witness>,
+    second_reader: Option<DocumentReader>,
     /// The embedded analyst that explains its answers, if explanations are wanted.
-    explainer: Option<Witness>,
-    /// True if a chat model's answer is sure only if `witness` gives the same answer.
+    explainer: Option<DocumentReader>,
+    /// True if a chat model's answer is sure only if `second_reader` gives the same answer.
     confirms: bool,
     /// True if second opinions are not off.
     has_opinions: bool,
@@ -149,7 +149,7 @@ impl Session {
         Ok(Self {
             agents: TwoAgentSolver::new(options)?,
             judge,
-            witness: is_model.then(|| Witness::new(Arc::clone(&page))),
+            second_reader: is_model.then(|| DocumentReader::new(Arc::clone(&page))),
             explainer: None,
             confirms: !matches!(opinion, OpinionUse::Off | OpinionUse::Record),
             has_opinions: !matches!(opinion, OpinionUse::Off),
@@ -174,8 +174,8 @@ impl Session {
             PageSource::Whole(page, _) => Arc::clone(page),
             PageSource::Excerpt { report, .. } => report.document().whole(),
         };
-        let is_asked = self.witness.is_none() || self.has_opinions;
-        self.explainer = is_asked.then(|| Witness::new(page));
+        let is_asked = self.second_reader.is_none() || self.has_opinions;
+        self.explainer = is_asked.then(|| DocumentReader::new(page));
         self
     }
 
@@ -215,14 +215,16 @@ impl Session {
             text: text.trim().to_owned(),
             history: self.history.clone(),
         };
-        let witness = self.witness.as_ref().map(|witness| witness.ask(&question));
-        // The witness was asked first, because the excerpt must contain the cells that it cites.
+        let second = self.second_reader.as_ref();
+        let second = second.map(|reader| reader.ask(&question));
+        // The second reader was asked first, because the excerpt must contain the cells that it
+        // cites.
         if let PageSource::Excerpt { report, tokens } = &self.source {
             // A follow-up may name only what it changes, so the excerpt must fit the words of the
             // question before it too.
             let last = self.history.last();
             let before = last.map_or("", |earlier| earlier.question.as_str());
-            let places = witness.iter().flat_map(Witnessed::places);
+            let places = second.iter().flat_map(SecondReading::places);
             let asked = format!("{before} {text}");
             question.document = Arc::new(report.excerpt(&asked, places, *tokens));
         }
@@ -251,15 +253,14 @@ impl Session {
         // The history takes the answer before it is withheld or written with its unit.
         let entry = answer_history(&question.text, solution.answer.as_ref());
         self.history.push(entry);
-        let witness = witness.filter(|_| self.confirms);
+        let second = second.filter(|_| self.confirms);
         // The explanation is about the embedded analyst's answer. With a chat model, the doubts are
-        // about the model's answer, so they are not added. `gate` has `doubts` and
-        // `judge_and_write`.
-        if let (Some(explanation), None) = (&mut explanation, &self.witness) {
+        // about the model's answer, so they are not added.
+        if let (Some(explanation), None) = (&mut explanation, &self.second_reader) {
             explanation.add_doubts(self.doubts(&question, &solution, None));
         }
-        self.judge_and_write(&question, &mut solution, witness.as_ref());
-        if let (Some(explanation), None) = (&mut explanation, &self.witness) {
+        self.judge_and_write(&question, &mut solution, second.as_ref());
+        if let (Some(explanation), None) = (&mut explanation, &self.second_reader) {
             let answer = solution.answer.as_ref();
             explanation.add_doubts(answer.and_then(|answer| answer.doubt.clone()));
             if answer.is_none() {
