@@ -20,8 +20,8 @@ pub(super) struct LowerLimit {
 
 /// The limit to try after the server refused a limit of `asked` tokens with this message (in lower
 /// case). It is the model's maximum, or the room that the prompt leaves, if the message states it,
-/// and otherwise half of `asked`. `None` if fewer than `least` tokens remain, because the prompt
-/// itself is too long.
+/// and otherwise half of `asked`, which the caller lowers again if it is refused too. `None` if
+/// fewer than `least` tokens remain, because the prompt itself is too long.
 pub(super) fn lower(words: &str, asked: u32, least: u64) -> Option<LowerLimit> {
     let asked = u64::from(asked);
     let numbers = numbers(words);

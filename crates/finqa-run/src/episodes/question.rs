@@ -97,6 +97,7 @@ pub(super) fn question_of(asked: &EpisodeQuestion) -> Question {
 pub(super) fn planned(question: Question, index: usize, gold: Gold) -> PlannedQuestion {
     PlannedQuestion {
         index,
+        // The ids of other data do not name a kind. Every question of an episode is asked alone.
         kind: RecordKind::in_id(&question.key.id).unwrap_or(RecordKind::Single),
         case: Arc::new(Case { question, gold }),
         epoch: 0,
