@@ -62,9 +62,10 @@ fn promotes(candidates: [Flips; CANDIDATES], together: f64, seed: u64) -> bool {
                 _ => (true, true),
             };
             let first = flip(&mut random);
-            let second = match random.random::<f64>() < together {
-                true => first,
-                false => flip(&mut random),
+            let second = if random.random::<f64>() < together {
+                first
+            } else {
+                flip(&mut random)
             };
             pairs.extend([first, second].map(|(a, b)| (page.as_str(), a, b)));
         }

@@ -52,9 +52,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 Mode::Questions => &record.questions,
                 Mode::Conversations => &record.turns,
             },
-            match first.contains(record.document.filename.as_str()) {
-                true => "first",
-                false => "rest",
+            if first.contains(record.document.filename.as_str()) {
+                "first"
+            } else {
+                "rest"
             },
         );
         let before = cpu_seconds(begun);

@@ -122,9 +122,10 @@ fn simulated(random: &mut ChaCha8Rng, n: usize, correlation: f64) -> Vec<(Judged
             let right = 1.0 / (1.0 + (-LEVEL - 2.5 * agrees - 2.0 * (confidence - 0.5)).exp());
             let mut inputs = [None; INPUTS.len()];
             (inputs[0], inputs[1]) = (Some(agrees), Some(confidence));
-            let own = match random.random_bool(correlation.sqrt()) {
-                true => luck,
-                false => random.random(),
+            let own = if random.random_bool(correlation.sqrt()) {
+                luck
+            } else {
+                random.random()
             };
             let answer = JudgedAnswer {
                 group: (page, random.random()),

@@ -39,11 +39,12 @@ fn inspect_log(name: &str) -> Result<PathBuf, String> {
     let is_json = path
         .extension()
         .is_some_and(|extension| extension == "json");
-    match is_json || path.is_dir() {
-        true => Ok(path),
-        false => Err(format!(
+    if is_json || path.is_dir() {
+        Ok(path)
+    } else {
+        Err(format!(
             "`{name}` must end in .json, by which Inspect knows the format, or be a folder"
-        )),
+        ))
     }
 }
 

@@ -71,10 +71,11 @@ fn dry_run(
     let (variables, notify) = (dotenv::variables(), notify(writer));
     let measured = pipeline::dry_run(settings, recorded, &variables, &notify);
     let measured = runtime.block_on(measured)?;
-    match control.print.json {
-        true => stdout::print_json(&measured)?,
-        false => stdout::print(|out| writeln!(out, "{measured}"))?,
-    };
+    if control.print.json {
+        stdout::print_json(&measured)?;
+    } else {
+        stdout::print(|out| writeln!(out, "{measured}"))?;
+    }
     Ok(Exit::Done)
 }
 
@@ -310,9 +311,10 @@ fn print_summary(results: &RunResults, shown: RunDisplay) -> Result<(), Failure>
         folder, summary, ..
     } = results;
     let run = folder.path();
-    let csv = match summary.has_result() && summary.run.is_for_last_csv() {
-        true => folder.last_csv(),
-        false => folder.file(RunFolder::CSV),
+    let csv = if summary.has_result() && summary.run.is_for_last_csv() {
+        folder.last_csv()
+    } else {
+        folder.file(RunFolder::CSV)
     };
     if shown.print.json {
         stdout::print_json(summary)?;

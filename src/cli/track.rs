@@ -171,9 +171,10 @@ async fn sync_run(
     if let Some(note) = written.note {
         super::note(format_args!("{}: {note}", folder.id()));
     }
-    let finish = match summary.complete {
-        true => Finish::Complete,
-        false => Finish::Interrupted,
+    let finish = if summary.complete {
+        Finish::Complete
+    } else {
+        Finish::Interrupted
     };
     let content = RunContent::of(&journal, &finish, &summary)?;
     let delivered = deliver(&server, folder.path(), &content).await;

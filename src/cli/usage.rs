@@ -31,9 +31,10 @@ pub(super) fn in_words(error: clap::Error) -> clap::Error {
     if let (ErrorKind::ArgumentConflict, Some(ContextValue::String(name))) = (kind, conflict)
         && super::command().find_subcommand(name).is_none()
     {
-        let hint = match name == "sample" || std::path::Path::new(name).exists() {
-            true => format!("; did you mean `--data-path {name}`?"),
-            false => "; `--help` lists the commands".to_owned(),
+        let hint = if name == "sample" || std::path::Path::new(name).exists() {
+            format!("; did you mean `--data-path {name}`?")
+        } else {
+            "; `--help` lists the commands".to_owned()
         };
         let text = format!("unrecognized `{name}`{hint}\n");
         return clap::Error::raw(ErrorKind::InvalidSubcommand, text);

@@ -200,9 +200,12 @@ fn a_label_answers_which_and_a_growth_from_a_loss_is_a_guess() {
 /// A round that is sent back was "accepted, although 1 check objects".
 #[test]
 fn what_the_critic_model_alone_accepts_is_not_accepted() {
-    let server = FaultServer::start(|request| match is_critic(request) {
-        true => Reply::chat("ALL_OK"),
-        false => analysis("77.7"),
+    let server = FaultServer::start(|request| {
+        if is_critic(request) {
+            Reply::chat("ALL_OK")
+        } else {
+            analysis("77.7")
+        }
     });
     let url = server.base_url();
     let model = format!("--model m --base-url {url} --second-opinion off");

@@ -122,9 +122,10 @@ fn shards_and_replays_withhold_what_a_whole_run_withholds() {
         let question = question_of(request);
         let gold = golds.get(&question).cloned().flatten();
         let gold = gold.filter(|_| is_sent_back(&question));
-        match is_critic(request) {
-            true => Reply::chat("ALL_OK"),
-            false => analysis(gold.as_deref().unwrap_or("1")),
+        if is_critic(request) {
+            Reply::chat("ALL_OK")
+        } else {
+            analysis(gold.as_deref().unwrap_or("1"))
         }
     });
     let place = Workplace::new();
@@ -210,9 +211,12 @@ fn what_a_calibration_cannot_vouch_for_is_refused_in_one_line() {
 
 #[test]
 fn without_another_the_built_in_calibration_is_used_and_named() {
-    let server = FaultServer::start(|request| match is_critic(request) {
-        true => Reply::chat("ALL_OK"),
-        false => analysis("1"),
+    let server = FaultServer::start(|request| {
+        if is_critic(request) {
+            Reply::chat("ALL_OK")
+        } else {
+            analysis("1")
+        }
     });
     let place = Workplace::new();
     let summary = place.chat(&server, "--n 3 --quiet --json").json();

@@ -28,9 +28,12 @@ fn with_gold(number: usize) -> Json {
 
 /// Nine records, of which this many have a gold.
 fn nine(place: &Workplace, gold: usize) {
-    let records = (1..=9).map(|number| match number <= gold {
-        true => with_gold(number),
-        false => record(number, json!({"question": "what were sales in 2001?"})),
+    let records = (1..=9).map(|number| {
+        if number <= gold {
+            with_gold(number)
+        } else {
+            record(number, json!({"question": "what were sales in 2001?"}))
+        }
     });
     place.write("own.json", &json!(records.collect::<Vec<_>>()).to_string());
 }

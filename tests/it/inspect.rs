@@ -75,11 +75,10 @@ fn a_revised_question_has_each_message_once() {
         let number = answer_to(&question_of(request));
         if is_critic(request) {
             let is_right = request.user().contains(&format!("\"{number}\""));
-            return Reply::chat(match is_right {
-                true => "ALL_OK",
-                false => {
-                    r#"{"findings": [{"where": "answer", "problem": "it is too large.", "fix": "take one off."}]}"#
-                }
+            return Reply::chat(if is_right {
+                "ALL_OK"
+            } else {
+                r#"{"findings": [{"where": "answer", "problem": "it is too large.", "fix": "take one off."}]}"#
             });
         }
         let conversation = request.conversation();

@@ -18,9 +18,12 @@ fn analysis(program: &str) -> Reply {
 /// Asks about revenue of 1,250 after 1,000 with an analyst that gives this
 /// program, and a critic that approves; exit code, answer, server.
 fn ask(program: &'static str, options: &str) -> (i32, Json, FaultServer) {
-    let server = FaultServer::start(move |request| match is_critic(request) {
-        true => Reply::chat("ALL_OK"),
-        false => analysis(program),
+    let server = FaultServer::start(move |request| {
+        if is_critic(request) {
+            Reply::chat("ALL_OK")
+        } else {
+            analysis(program)
+        }
     });
     let place = Workplace::new();
     place.write(
@@ -94,11 +97,14 @@ fn the_llm_critic_is_asked_only_where_an_answer_is_doubted() {
 
 #[test]
 fn a_replaced_answer_is_fixed_by_the_arbitration_and_not_by_the_critic() {
-    let server = FaultServer::start(|request| match is_critic(request) {
-        true => Reply::chat(
-            r#"{"findings": [{"where": "answer", "problem": "It is another figure.", "fix": "Read it again."}]}"#,
-        ),
-        false => analysis("1"),
+    let server = FaultServer::start(|request| {
+        if is_critic(request) {
+            Reply::chat(
+                r#"{"findings": [{"where": "answer", "problem": "It is another figure.", "fix": "Read it again."}]}"#,
+            )
+        } else {
+            analysis("1")
+        }
     });
     let place = Workplace::new();
     let options = "--second-opinion arbitrate --max-rounds 2 --n 12 --model-accuracy 0.2";
@@ -117,11 +123,10 @@ fn a_later_round_counts_for_the_critic_that_sent_it_back() {
     let server = FaultServer::start(|request| {
         if is_critic(request) {
             let is_second = request.user().contains("\"31415\"");
-            return Reply::chat(match is_second {
-                true => {
-                    r#"{"findings": [{"where": "answer", "problem": "It is another figure.", "fix": "Read it again."}]}"#
-                }
-                false => "ALL_OK",
+            return Reply::chat(if is_second {
+                r#"{"findings": [{"where": "answer", "problem": "It is another figure.", "fix": "Read it again."}]}"#
+            } else {
+                "ALL_OK"
             });
         }
         let conversation = request.conversation();

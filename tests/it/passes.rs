@@ -65,11 +65,10 @@ fn exported(place: &Workplace, options: &str) -> (Ran, Json) {
 
 /// A critic that never approves draws every kind of request.
 fn disapproved(request: &Request) -> Reply {
-    match is_critic(request) {
-        false => by_question(request),
-        true => Reply::chat(
-            r#"{"findings": [{"where": "program", "problem": "no", "fix": "look again"}]}"#,
-        ),
+    if is_critic(request) {
+        Reply::chat(r#"{"findings": [{"where": "program", "problem": "no", "fix": "look again"}]}"#)
+    } else {
+        by_question(request)
     }
 }
 

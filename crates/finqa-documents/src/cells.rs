@@ -189,10 +189,12 @@ pub(crate) fn normalise(rows: &mut [Vec<WrittenCell<'_>>], document: Option<i32>
         }
         if let Some((written, plain)) = example {
             let name = header.get(column).map_or("", |(name, _)| name.as_str());
-            let marks = match comma {
-                true if written.contains(',') => " has decimal commas",
-                true if written.contains('.') => " separates thousands by points",
-                _ => "",
+            let marks = if comma && written.contains(',') {
+                " has decimal commas"
+            } else if comma && written.contains('.') {
+                " separates thousands by points"
+            } else {
+                ""
             };
             notes.push(format!(
                 "column {name:?}{marks}: {written} is read as {plain}"
@@ -266,9 +268,10 @@ impl<'t> WrittenFigure<'t> {
         // After groups such as `1,23,456`, "Cr" means crore.
         let groups: Vec<usize> = digits.split(',').map(str::len).collect();
         let indian = matches!(groups.as_slice(), [_, middle @ .., 3] if middle.contains(&2));
-        let after = match indian && !sides && after.trim().eq_ignore_ascii_case("cr") {
-            true => " crore",
-            false => after,
+        let after = if indian && !sides && after.trim().eq_ignore_ascii_case("cr") {
+            " crore"
+        } else {
+            after
         };
         Some(format!("{before}{plain}{after}"))
     }

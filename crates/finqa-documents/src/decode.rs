@@ -69,9 +69,10 @@ pub(crate) fn decode(path: &Path, bytes: Vec<u8>) -> Result<DecodedText, Documen
         ));
     }
     Ok(DecodedText {
-        text: match text.contains('\r') {
-            true => text.replace("\r\n", "\n").replace('\r', "\n"),
-            false => text,
+        text: if text.contains('\r') {
+            text.replace("\r\n", "\n").replace('\r', "\n")
+        } else {
+            text
         },
         notes,
     })

@@ -155,9 +155,10 @@ pub(crate) fn of_text(extension: &str, text: &str) -> Result<Kind, String> {
     let part = begins(&start, &["<table", "<head", "<body"]);
     // A text called `.pdf` is usually a web page that says why there is no PDF.
     let called = ["htm", "html", "xhtml", "xht", "pdf"].contains(&extension);
-    Ok(match whole || part || called {
-        true => Kind::Html,
-        false => Kind::Text,
+    Ok(if whole || part || called {
+        Kind::Html
+    } else {
+        Kind::Text
     })
 }
 

@@ -33,13 +33,14 @@ pub(crate) fn verify(
         return Ok(());
     };
     let found = blob_id(bytes);
-    match found == *expected {
-        true => Ok(()),
-        false => Err(DownloadError::WrongHash {
+    if found == *expected {
+        Ok(())
+    } else {
+        Err(DownloadError::WrongHash {
             path: path.to_owned(),
             expected: expected.clone(),
             found,
-        }),
+        })
     }
 }
 

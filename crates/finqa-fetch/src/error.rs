@@ -42,9 +42,10 @@ pub enum DownloadError {
 
 impl Kinded for DownloadError {
     fn kind(&self) -> Kind {
-        match self.is_network() {
-            true => Kind::Provider,
-            false => Kind::Data,
+        if self.is_network() {
+            Kind::Provider
+        } else {
+            Kind::Data
         }
     }
 }

@@ -100,9 +100,10 @@ async fn in_time<T>(
         // The outermost message only repeats the address, so the reason is taken from the causes.
         let mut texts: Vec<String> = causes(&error).map(ToString::to_string).collect();
         texts.dedup();
-        let reason = match texts.is_empty() {
-            true => error.to_string(),
-            false => texts.join(": "),
+        let reason = if texts.is_empty() {
+            error.to_string()
+        } else {
+            texts.join(": ")
         };
         // A builder error means an invalid address, with which every attempt fails.
         if !error.is_builder() {

@@ -200,9 +200,10 @@ fn lacking_golds(dataset: &Dataset, rows: &[Row]) -> Option<String> {
     let lacking: Vec<&Row> = rows.iter().filter(lacks).collect();
     let first = lacking.first()?;
     let has = if lacking.len() == 1 { "has" } else { "have" };
-    let own = match lacking.iter().any(|row| !row.gold.is_empty()) {
-        true => "; the file's own gold is used",
-        false => "",
+    let own = if lacking.iter().any(|row| !row.gold.is_empty()) {
+        "; the file's own gold is used"
+    } else {
+        ""
     };
     let (count, all, source) = (lacking.len(), rows.len(), &dataset.source);
     Some(format!(

@@ -28,8 +28,9 @@ pub(crate) fn execute(args: &CheckArgs) -> Result<Exit, Failure> {
     );
     let problems = report.problems.iter().map(|problem| format!("{problem}\n"));
     let done = print_text(&std::iter::once(head).chain(problems).collect::<String>())?;
-    Ok(match report.problems.is_empty() {
-        true => done,
-        false => Exit::Data,
+    Ok(if report.problems.is_empty() {
+        done
+    } else {
+        Exit::Data
     })
 }

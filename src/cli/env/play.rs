@@ -196,9 +196,10 @@ impl EpisodeRun<'_> {
         let (url, data_path) = match &was {
             Some(was) if args.url.is_none() && args.data_path.is_none() => {
                 let place = was.environment.clone();
-                match was.server {
-                    true => (Some(place), None),
-                    false => (None, Some(place.into())),
+                if was.server {
+                    (Some(place), None)
+                } else {
+                    (None, Some(place.into()))
                 }
             }
             _ => (args.url.clone(), args.data_path.clone()),

@@ -280,12 +280,11 @@ fn a_split_that_is_not_there_is_named_with_those_that_are() {
     ] {
         let line = format!("{line} --data-path cleaned.json --split test");
         let words = ["cleaned.json has no split `test`: it has train, dev"];
-        let line = match line.starts_with("score") {
-            true => {
-                place.write("none.csv", "id,prediction\na,1\n");
-                line
-            }
-            false => line,
+        let line = if line.starts_with("score") {
+            place.write("none.csv", "id,prediction\na,1\n");
+            line
+        } else {
+            line
         };
         place.run(&line).fails(2, &words);
     }

@@ -45,9 +45,10 @@ fn one(script: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> (Value, Fa
 fn a_model_that_answers_right_is_rewarded_and_never_sees_the_truth(#[case] remote: bool) {
     let place = Workplace::new();
     let server = Serving::start(fixture(), ServerOptions::default());
-    let environment = match remote {
-        true => format!("--url {}", server.url),
-        false => format!("--data-path {FIXTURE}"),
+    let environment = if remote {
+        format!("--url {}", server.url)
+    } else {
+        format!("--data-path {FIXTURE}")
     };
     let model = knowing(truths(&fixture()));
     let url = model.base_url();

@@ -243,9 +243,10 @@ fn an_episode_whose_server_fails_is_played_again_and_never_worth_nothing(
     let resets = AtomicUsize::new(0);
     // The second episode is never played to its end.
     let server = Double::start(move |connection, number, message| {
-        let dealt = match message["type"] == "reset" {
-            true => resets.fetch_add(1, Ordering::SeqCst) + 1,
-            false => resets.load(Ordering::SeqCst),
+        let dealt = if message["type"] == "reset" {
+            resets.fetch_add(1, Ordering::SeqCst) + 1
+        } else {
+            resets.load(Ordering::SeqCst)
         };
         if dealt != 2 || message["data"]["tool_name"] != "get_descriptions" {
             return old(connection, number, message);

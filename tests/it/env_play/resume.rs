@@ -112,9 +112,10 @@ fn a_resumed_episode_continues_after_the_replies_that_the_journal_holds(#[case] 
             _ => reply,
         }
     });
-    let environment = match remote {
-        true => format!("--url {}", server.url),
-        false => format!("--data-path {FIXTURE}"),
+    let environment = if remote {
+        format!("--url {}", server.url)
+    } else {
+        format!("--data-path {FIXTURE}")
     };
     let url = model.base_url();
     let first = format!("--model scripted --base-url {url} -n 1 {environment}");

@@ -43,12 +43,13 @@ fn play(place: &Workplace, more: &str, variables: &[(&str, &str)]) {
 fn an_episode_is_a_trace_and_holds_content_only_on_request() {
     for content in [false, true] {
         let place = Workplace::new();
-        let (more, variables) = match content {
-            true => (
+        let (more, variables) = if content {
+            (
                 "",
                 &[("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true")][..],
-            ),
-            false => ("--traces on", &[][..]),
+            )
+        } else {
+            ("--traces on", &[][..])
         };
         play(&place, more, variables);
         let path = place.run_folder().join("traces.jsonl");

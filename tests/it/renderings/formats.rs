@@ -35,9 +35,12 @@ fn lines(blocks: &[Block], table: impl Fn(&[Vec<Cell>]) -> String) -> Vec<u8> {
 }
 
 pub fn csv(blocks: &[Block], separator: char) -> Vec<u8> {
-    let cell = |text: &str| match text.contains([separator, '"']) {
-        true => format!("\"{text}\""),
-        false => text.to_owned(),
+    let cell = |text: &str| {
+        if text.contains([separator, '"']) {
+            format!("\"{text}\"")
+        } else {
+            text.to_owned()
+        }
     };
     let row = |row: &Vec<Cell>| {
         let cells: Vec<String> = row.iter().map(|it| cell(&it.text)).collect();
@@ -99,9 +102,10 @@ pub fn html(blocks: &[Block], copy: Option<&[Block]>, by_class: bool) -> Vec<u8>
         body
     };
     let hidden = copy.map(|copy| {
-        let attribute = match by_class {
-            true => "class='draft'",
-            false => "style='display:none'",
+        let attribute = if by_class {
+            "class='draft'"
+        } else {
+            "style='display:none'"
         };
         format!("<div {attribute}>{}</div>", body(copy))
     });

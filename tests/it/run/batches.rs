@@ -124,9 +124,10 @@ fn each_provider_and_api_is_spoken_to_in_its_own_form() {
         ("--api responses", "POST /v1/batches"),
     ] {
         let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
-        let at = match form.starts_with("--provider") {
-            true => server.http.azure_endpoint(),
-            false => server.http.base_url(),
+        let at = if form.starts_with("--provider") {
+            server.http.azure_endpoint()
+        } else {
+            server.http.base_url()
         };
         let line = "--model m --data-path sample --mode conversations --n 3 --engine batch";
         let mut command = resume(&place, &format!("{line} {form} --base-url {at}"));

@@ -27,9 +27,10 @@ impl Waiting {
         let released = Arc::new(AtomicBool::new(false));
         let free = Arc::clone(&released);
         let server = FaultServer::start(move |request| {
-            match request.index < first || free.load(Ordering::SeqCst) {
-                true => scripted(request),
-                false => Reply::hang(),
+            if request.index < first || free.load(Ordering::SeqCst) {
+                scripted(request)
+            } else {
+                Reply::hang()
             }
         });
         Self { server, released }

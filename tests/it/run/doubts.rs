@@ -56,9 +56,10 @@ fn a_reply_that_the_gateway_gave_up_is_asked_for_twice_a_run_and_again_on_resume
         let is_down = Arc::new(AtomicBool::new(true));
         let down = Arc::clone(&is_down);
         let server = FaultServer::start(move |request| {
-            match is_critic(request) == of_critic && down.load(Ordering::SeqCst) {
-                true => given_up(Value::Null),
-                false => analysis(request).with_usage(usage(1000, 100, 1100)),
+            if is_critic(request) == of_critic && down.load(Ordering::SeqCst) {
+                given_up(Value::Null)
+            } else {
+                analysis(request).with_usage(usage(1000, 100, 1100))
             }
         });
         let critic = if of_critic { "llm" } else { "off" };

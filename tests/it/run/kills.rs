@@ -31,9 +31,10 @@ const SCENARIOS: [Scenario; 4] = [
 fn server((name, _): Scenario) -> FaultServer {
     FaultServer::start(move |request| {
         let filters = name == "filtered" && blake3::hash(&request.raw).as_bytes()[3] < 36;
-        let reply = match filters {
-            true => Reply::content_filter(),
-            false => scripted_as(request, relative_change),
+        let reply = if filters {
+            Reply::content_filter()
+        } else {
+            scripted_as(request, relative_change)
         };
         reply.after(Duration::from_millis(20))
     })

@@ -135,9 +135,12 @@ fn the_name_of_another_run_is_refused() {
 /// time that it is continued.
 #[test]
 fn a_merge_counts_the_calls_of_shards_that_continued_without_a_new_row() {
-    let server = FaultServer::start(|request| match is_critic(request) {
-        true => Reply::error(401, "invalid_api_key", "the key has run out"),
-        false => scripted(request),
+    let server = FaultServer::start(|request| {
+        if is_critic(request) {
+            Reply::error(401, "invalid_api_key", "the key has run out")
+        } else {
+            scripted(request)
+        }
     });
     let place = Workplace::new();
     let model = asking(&server, "concurrency = 1");

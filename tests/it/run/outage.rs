@@ -159,9 +159,10 @@ fn a_refusal_of_one_question_is_its_outcome_and_stops_nothing() {
             if request.index >= 9 && begins && !is_critic(request) {
                 let _ = refused.set(question.clone());
             }
-            match refused.get() == Some(&question) {
-                true => Reply::unsupported("messages", "not this one"),
-                false => scripted(request),
+            if refused.get() == Some(&question) {
+                Reply::unsupported("messages", "not this one")
+            } else {
+                scripted(request)
             }
         }
     });
@@ -181,12 +182,13 @@ fn a_request_that_times_out_is_sent_twice_in_a_run_and_left_for_resume() {
     let hung = Arc::new(AtomicUsize::new(0));
     let server = FaultServer::start({
         let hung = Arc::clone(&hung);
-        move |request| match blake3::hash(question_of(request).as_bytes()).as_bytes()[6] < 16 {
-            true => {
+        move |request| {
+            if blake3::hash(question_of(request).as_bytes()).as_bytes()[6] < 16 {
                 hung.fetch_add(1, Ordering::Relaxed);
                 Reply::hang()
+            } else {
+                scripted(request)
             }
-            false => scripted(request),
         }
     });
     let given = in_process::asking(&server, "timeout = 1\nconcurrency = 8");

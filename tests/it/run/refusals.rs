@@ -240,9 +240,12 @@ fn a_first_reply_of_unknown_meaning_is_put_off_like_any_other() {
         let place = Workplace::new();
         let heals = Arc::new(AtomicBool::new(false));
         let is_well = Arc::clone(&heals);
-        let server = FaultServer::start(move |request| match is_well.load(Ordering::SeqCst) {
-            false => reply.clone(),
-            true => scripted(request),
+        let server = FaultServer::start(move |request| {
+            if is_well.load(Ordering::SeqCst) {
+                scripted(request)
+            } else {
+                reply.clone()
+            }
         });
         let ran = place.chat(&server, "--n 1 --critic off");
         ran.fails(5, &["the provider failed in an unknown way"]);
@@ -257,12 +260,13 @@ fn a_first_reply_of_unknown_meaning_is_put_off_like_any_other() {
 fn a_critics_unknown_failure_is_asked_for_once_more_too() {
     let place = Workplace::new();
     let failing = |most: usize| {
-        FaultServer::start(
-            move |request| match is_critic(request) && request.repeat < most {
-                true => Reply::plain(418, "frobnicated"),
-                false => scripted(request),
-            },
-        )
+        FaultServer::start(move |request| {
+            if is_critic(request) && request.repeat < most {
+                Reply::plain(418, "frobnicated")
+            } else {
+                scripted(request)
+            }
+        })
     };
     place.answer(&asking(&failing(1), "n = 1"));
     assert_eq!(place.summary()["critic"]["not_reviewed"], 0);

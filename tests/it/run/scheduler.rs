@@ -206,9 +206,10 @@ async fn of_several_causes_that_end_a_run_the_first_in_this_order_is_named() {
                     stop.drain.cancel();
                 }
                 assert!(!causes.contains(&"bug"), "a bug");
-                Err(match causes.contains(&"fatal") {
-                    true => failure(ErrorKind::QuotaExceeded, 0),
-                    false => failure(ErrorKind::ServerError, 0),
+                Err(if causes.contains(&"fatal") {
+                    failure(ErrorKind::QuotaExceeded, 0)
+                } else {
+                    failure(ErrorKind::ServerError, 0)
                 })
             }
         });

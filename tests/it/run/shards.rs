@@ -57,9 +57,10 @@ fn rows(csv: &Path) -> Vec<Row> {
 #[case::a_selection("shuffle = true\nseed = 5\nn = 7\nfilter = 'a'", false)]
 fn merged_shards_have_the_rows_of_one_process(#[case] given: &str, #[case] by_model: bool) {
     let server = FaultServer::start(scripted);
-    let given = match by_model {
-        true => asking(&server, given),
-        false => given.to_owned(),
+    let given = if by_model {
+        asking(&server, given)
+    } else {
+        given.to_owned()
     };
     let (one, split) = (Workplace::new(), Workplace::new());
     let whole = one.answer(&given);
@@ -200,13 +201,13 @@ pub(super) fn copy(from: &Path, to: &Path) {
 #[test]
 fn to_an_engine_a_shard_that_asked_its_questions_has_succeeded() {
     let place = Workplace::new();
-    let filtered =
-        FaultServer::start(
-            |request| match question_of(request).contains("minimum lease") {
-                true => Reply::content_filter(),
-                false => scripted(request),
-            },
-        );
+    let filtered = FaultServer::start(|request| {
+        if question_of(request).contains("minimum lease") {
+            Reply::content_filter()
+        } else {
+            scripted(request)
+        }
+    });
     for part in ["1/2", "2/2"] {
         let shard = format!("-q --fail-under fe=100 --run nightly --shard {part}");
         place.chat(&filtered, &shard).ends(0);
@@ -223,9 +224,10 @@ fn a_shard_whose_provider_failed_a_question_ends_with_5_and_is_continued() {
     let recovered = Arc::new(AtomicBool::new(false));
     let is_back = Arc::clone(&recovered);
     let server = FaultServer::start(move |request| {
-        match question_of(request).contains("minimum lease") && !is_back.load(Ordering::Relaxed) {
-            true => Reply::error(500, "server_error", "try again later"),
-            false => scripted(request),
+        if question_of(request).contains("minimum lease") && !is_back.load(Ordering::Relaxed) {
+            Reply::error(500, "server_error", "try again later")
+        } else {
+            scripted(request)
         }
     });
     let shard = "--attempts 1 -q --run nightly --shard 1/1";

@@ -51,9 +51,10 @@ fn what_is_written_and_sent_is_what_was_asked_for() {
         (true, "", "OTEL_TRACES_EXPORTER=none", false, false),
     ] {
         let (place, receiver) = (Workplace::new(), collector());
-        let address = match with_collector {
-            true => receiver.url(),
-            false => String::new(),
+        let address = if with_collector {
+            receiver.url()
+        } else {
+            String::new()
         };
         let variables = variable.split_once('=');
         offline(&place, &address, variables.as_slice(), more).succeeds();

@@ -10,9 +10,10 @@ use crate::support::screen::in_terminal;
 /// A run by a model that takes its time and fails at times, in a terminal.
 fn live(place: &Workplace, more: &str, variables: &[(&str, &str)]) -> String {
     let model = FaultServer::start(|request| {
-        let reply = match request.repeat == 0 && request.index % 5 == 0 {
-            true => Reply::error(503, "x", "busy").header("retry-after-ms", "1"),
-            false => scripted(request),
+        let reply = if request.repeat == 0 && request.index % 5 == 0 {
+            Reply::error(503, "x", "busy").header("retry-after-ms", "1")
+        } else {
+            scripted(request)
         };
         reply.after(Duration::from_millis(30))
     });

@@ -118,9 +118,10 @@ impl<S, R: Copy + Eq + Display, E> Graph<S, R, E> {
         for (from, route, to) in self.edges {
             let referrer = format!("the edge {from} -{route}-> {to}");
             let tail = known(&from, &referrer)?;
-            let head = match to == END {
-                true => end,
-                false => known(&to, &referrer)?,
+            let head = if to == END {
+                end
+            } else {
+                known(&to, &referrer)?
             };
             if let Some(other) = target(&graph, tail, route) {
                 return Err(GraphError::TwoEdges {

@@ -54,13 +54,13 @@ impl Config for ServerAddress {
 
     fn url(&self, path: &str) -> String {
         let base = &self.settings.base_url;
-        match self.settings.has_deployment_paths() {
-            false => format!("{base}{path}"),
-            true if path.starts_with("/chat/") => {
-                format!("{base}/openai/deployments/{}{path}", self.settings.model)
-            }
+        if !self.settings.has_deployment_paths() {
+            format!("{base}{path}")
+        } else if path.starts_with("/chat/") {
+            format!("{base}/openai/deployments/{}{path}", self.settings.model)
+        } else {
             // The other APIs have paths of the resource, and name the deployment in the body.
-            true => format!("{base}/openai{path}"),
+            format!("{base}/openai{path}")
         }
     }
 

@@ -94,9 +94,10 @@ impl Capabilities {
     }
 
     fn reply_limit(&self) -> u32 {
-        match self.reasoning {
-            true => MAX_TOKENS_OF_REASONING,
-            false => MAX_TOKENS,
+        if self.reasoning {
+            MAX_TOKENS_OF_REASONING
+        } else {
+            MAX_TOKENS
         }
     }
 

@@ -91,9 +91,12 @@ impl FailureRow {
             Some(class) => class.parse() == Ok(status / 100),
             None => pattern.parse() == Ok(status),
         };
-        let is_code = |code: &String| match self.code.contains('*') {
-            true => holds_in_order(code, self.code.split('*')),
-            false => *code == self.code,
+        let is_code = |code: &String| {
+            if self.code.contains('*') {
+                holds_in_order(code, self.code.split('*'))
+            } else {
+                *code == self.code
+            }
         };
         (self.status.is_empty() || self.status.split(' ').any(is_status))
             && (self.code.is_empty() || words.codes.iter().any(is_code))

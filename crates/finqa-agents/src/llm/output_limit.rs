@@ -31,13 +31,14 @@ pub(super) fn lower(words: &str, asked: u32, least: u64) -> Option<LowerLimit> {
         "messages", "requested", "context length", "context limit", "minute",
     ];
     let is_maximum = !about.iter().any(|word| words.contains(word));
-    let stated = match is_maximum {
-        true => numbers
+    let stated = if is_maximum {
+        numbers
             .iter()
             .filter(|it| (least..asked).contains(it))
             .max()
-            .copied(),
-        false => room(words, &numbers, asked),
+            .copied()
+    } else {
+        room(words, &numbers, asked)
     };
     let is_maximum = is_maximum && stated.is_some();
     // If the message says `at least`, the length of the prompt is not known.

@@ -285,9 +285,10 @@ fn checked_model(provider: Provider, name: &str) -> Result<String, SettingsError
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)),
     };
-    match is_usable && !name.is_empty() {
-        true => Ok(name.to_owned()),
-        false => Err(SettingsError::Model(name.to_owned())),
+    if is_usable && !name.is_empty() {
+        Ok(name.to_owned())
+    } else {
+        Err(SettingsError::Model(name.to_owned()))
     }
 }
 

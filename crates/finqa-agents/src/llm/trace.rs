@@ -136,9 +136,10 @@ pub(super) fn record_end(
         Err(error) => {
             set(span, "convfinqa.attempts", i64::from(error.attempts));
             // The provider's message may quote the prompt or the reply.
-            let message = match wants_content() {
-                true => error.to_string(),
-                false => error.kind.to_string(),
+            let message = if wants_content() {
+                error.to_string()
+            } else {
+                error.kind.to_string()
             };
             fail(span, error.kind.as_str(), &message);
             if error.kind != ErrorKind::Cancelled {

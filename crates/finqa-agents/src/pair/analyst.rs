@@ -88,16 +88,18 @@ impl LlmAgent {
     /// Drafts an answer. The first draft is the most common one among the samples. A revision is an
     /// answer to criticism and is sampled once.
     async fn draft(&self, exchange: &mut QuestionState) -> Result<Round, QuestionFailure> {
-        let samples = match exchange.so_far.rounds.is_empty() {
-            true => self.samples.max(1),
-            false => 1,
+        let samples = if exchange.so_far.rounds.is_empty() {
+            self.samples.max(1)
+        } else {
+            1
         };
         // A live provider can serve the other samples from its prompt cache if the first sample was
         // requested earlier. In a batch, all samples are requested together, so that they are in
         // the same wave.
-        let together = match self.model.sends_batches() {
-            true => samples,
-            false => 1,
+        let together = if self.model.sends_batches() {
+            samples
+        } else {
+            1
         };
         let asked = exchange.calls.calls.len();
         let mut drafts = Vec::new();

@@ -58,9 +58,10 @@ impl CriticNode {
         };
         let mut findings = Vec::new();
         if self.mode != CriticMode::Off {
-            findings = match self.checks {
-                true => verify::check(&exchange.question, &round.answer),
-                false => verify::unusable(&round.answer),
+            findings = if self.checks {
+                verify::check(&exchange.question, &round.answer)
+            } else {
+                verify::unusable(&round.answer)
             };
             findings.extend(self.other_opinion(exchange, round));
         }

@@ -62,9 +62,10 @@ impl TwoAgentSolver {
     /// withholds an answer that is not certain enough.
     fn choose(&self, solution: Solution, question: &Question) -> Solution {
         let Some(embedded) = &self.second_opinion else {
-            return match self.is_calibrated {
-                true => abstain(solution, self.settings.min_confidence),
-                false => solution,
+            return if self.is_calibrated {
+                abstain(solution, self.settings.min_confidence)
+            } else {
+                solution
             };
         };
         match (self.settings.second_opinion, self.settings.model_accuracy) {

@@ -129,9 +129,10 @@ fn of_findings(items: &[Value]) -> CriticVerdict {
         }
         findings.push(finding);
     }
-    match findings.is_empty() {
-        true => CriticVerdict::Ok,
-        false => CriticVerdict::Revise { findings },
+    if findings.is_empty() {
+        CriticVerdict::Ok
+    } else {
+        CriticVerdict::Revise { findings }
     }
 }
 
@@ -146,9 +147,10 @@ fn of_text(text: &str) -> CriticVerdict {
     if let Some(items) = bullets(text) {
         return of_findings(&items);
     }
-    unparsable(match text.contains("ALL_OK") {
-        true => "ALL_OK is among other text",
-        false => "the critic's reply is neither ALL_OK nor a list of findings",
+    unparsable(if text.contains("ALL_OK") {
+        "ALL_OK is among other text"
+    } else {
+        "the critic's reply is neither ALL_OK nor a list of findings"
     })
 }
 

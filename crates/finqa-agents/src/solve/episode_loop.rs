@@ -370,10 +370,11 @@ impl<'a> EpisodeLoop<'a> {
             };
             Answer::from_analysis(&analysis, question)
         });
-        let stop = match submitted {
+        let stop = if submitted {
             // This loop has no critic.
-            true => StopReason::NoVerdict,
-            false => StopReason::Failed,
+            StopReason::NoVerdict
+        } else {
+            StopReason::Failed
         };
         let solution = Solution::new(record.end.outcome(), stop);
         Solution {

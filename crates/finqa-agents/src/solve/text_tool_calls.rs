@@ -19,9 +19,10 @@ pub(super) fn calls(
 ) -> Option<(String, Vec<ToolCall>)> {
     let content = content.trim();
     let marks = ["<tool_call>", "```"].into_iter();
-    let at = match content.starts_with('{') {
-        true => 0,
-        false => marks.filter_map(|mark| content.find(mark)).min()?,
+    let at = if content.starts_with('{') {
+        0
+    } else {
+        marks.filter_map(|mark| content.find(mark)).min()?
     };
     let (thought, mut rest) = content.split_at_checked(at)?;
     let mut calls = Vec::new();

@@ -39,9 +39,10 @@ pub(super) fn episode(question: &Question, run: Option<&str>) -> Span {
 /// The name, if a tool has this name. Any other name is free text of a model, which is not
 /// recorded.
 pub(super) fn shown_name<'n>(name: &'n str, tools: &[ToolSpec]) -> &'n str {
-    match tools.iter().any(|tool| tool.name == name) {
-        true => name,
-        false => "unknown",
+    if tools.iter().any(|tool| tool.name == name) {
+        name
+    } else {
+        "unknown"
     }
 }
 

@@ -259,9 +259,12 @@ fn reply(program: &str, answer: &str) -> Reply {
 
 /// An analyst whose program cannot be executed, and a critic that approves.
 fn failing(answer: &'static str) -> impl Fn(&Request) -> Reply + Send + Sync + 'static {
-    move |request| match is_critic(request) {
-        true => Reply::chat("ALL_OK"),
-        false => reply("divide(1250, 0)", answer),
+    move |request| {
+        if is_critic(request) {
+            Reply::chat("ALL_OK")
+        } else {
+            reply("divide(1250, 0)", answer)
+        }
     }
 }
 
@@ -322,14 +325,18 @@ async fn an_approval_does_not_accept_a_program_that_cannot_be_executed() {
 async fn a_critic_that_failed_before_the_accepted_round_is_not_the_questions_error() {
     let script = |request: &Request| {
         let revised = request.user().contains("\"program\": \"1250\"");
-        match is_critic(request) {
-            true if revised => Reply::chat("ALL_OK"),
-            true => Reply::error(400, "invalid_request", "no"),
+        if is_critic(request) {
+            return if revised {
+                Reply::chat("ALL_OK")
+            } else {
+                Reply::error(400, "invalid_request", "no")
+            };
+        }
+        if request.body["messages"].as_array().unwrap().len() == 2 {
             // The first program uses the wrong year, so the checks send it back.
-            false if request.body["messages"].as_array().unwrap().len() == 2 => {
-                reply("1000", "1000")
-            }
-            false => reply("1250", "1250"),
+            reply("1000", "1000")
+        } else {
+            reply("1250", "1250")
         }
     };
     let (solution, _) = ask(REVENUE, |_| {}, script).await;
@@ -403,12 +410,14 @@ async fn each_way_to_end_says_whose_answer_counts(
 #[tokio::test]
 async fn an_answer_that_repeats_the_critics_sentence_is_none() {
     let said = "the figure of 2019 is 1250 there.";
-    let script = move |request: &Request| match is_critic(request) {
-        true => {
+    let script = move |request: &Request| {
+        if is_critic(request) {
             Reply::chat(&json!({"findings": [{"where": "answer", "problem": said}]}).to_string())
+        } else if request.index == 0 {
+            reply("1000", "1000")
+        } else {
+            reply("", said)
         }
-        false if request.index == 0 => reply("1000", "1000"),
-        false => reply("", said),
     };
     let (solution, _) = ask(REVENUE, |_| {}, script).await;
     assert_eq!(printed(&solution), Some("1000"), "{solution:?}");

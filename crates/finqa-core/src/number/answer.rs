@@ -198,9 +198,10 @@ impl AnswerText<'_> {
             let reading = found.reading.as_ref();
             reading.is_ok_and(|reading| !self.is_year(reading))
         };
-        let kept: Vec<&NumberCandidate> = match outside.iter().any(is_amount) {
-            true => outside,
-            false => candidates.iter().collect(),
+        let kept: Vec<&NumberCandidate> = if outside.iter().any(is_amount) {
+            outside
+        } else {
+            candidates.iter().collect()
         };
         let mut amounts: Vec<&NumberReading> = Vec::new();
         let mut years: Vec<&NumberReading> = Vec::new();

@@ -69,9 +69,10 @@ impl<'t> Folded<'t> {
 
     /// Converts an offset in the folded text to one in the original.
     pub(super) fn place(&self, at: usize) -> usize {
-        match self.from.is_empty() && self.text.len() == self.original.len() {
-            true => at,
-            false => self.from.get(at).copied().unwrap_or(self.original.len()),
+        if self.from.is_empty() && self.text.len() == self.original.len() {
+            at
+        } else {
+            self.from.get(at).copied().unwrap_or(self.original.len())
         }
     }
 }
@@ -134,8 +135,9 @@ fn emphasis(text: &str, at: usize, c: char) -> (Option<char>, usize) {
     let touches = before.ends_with(ends) && (behind.starts_with(begins) || signed.is_some());
     let spaced = before.ends_with(char::is_whitespace) && behind.starts_with(char::is_whitespace);
     let power = length == 2 * c.len_utf8() && fold(c) == '*';
-    match touches || spaced && before.trim_end().ends_with(ends) {
-        true => (Some(if power { '^' } else { fold(c) }), length),
-        false => (None, length),
+    if touches || spaced && before.trim_end().ends_with(ends) {
+        (Some(if power { '^' } else { fold(c) }), length)
+    } else {
+        (None, length)
     }
 }

@@ -56,15 +56,16 @@ pub struct PercentReading {
 impl PercentReading {
     /// Reads a value that is a percentage if `in_percent`, and otherwise a fraction.
     pub fn of(value: f64, in_percent: bool) -> Self {
-        match in_percent {
-            true => Self {
+        if in_percent {
+            Self {
                 percent: value,
                 fraction: value / 100.0,
-            },
-            false => Self {
+            }
+        } else {
+            Self {
                 percent: value * 100.0,
                 fraction: value,
-            },
+            }
         }
     }
 
@@ -73,9 +74,10 @@ impl PercentReading {
     pub fn shown_as(percent: f64, value: f64) -> Self {
         let distance = |number: f64| (number - percent).abs();
         let as_fraction = Self::of(value, false);
-        match distance(as_fraction.percent) <= distance(value) {
-            true => as_fraction,
-            false => Self::of(value, true),
+        if distance(as_fraction.percent) <= distance(value) {
+            as_fraction
+        } else {
+            Self::of(value, true)
         }
     }
 }

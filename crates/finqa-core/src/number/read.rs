@@ -138,9 +138,10 @@ pub fn whole(text: &str) -> Result<NumberReading, NotRead> {
         scanner.before(reading.span.start),
         scanner.behind(reading.span.end),
     );
-    match before.trim().is_empty() && behind.trim().is_empty() {
-        true => Ok(scanner.restored(reading)),
-        false => Err(NotRead::Unit),
+    if before.trim().is_empty() && behind.trim().is_empty() {
+        Ok(scanner.restored(reading))
+    } else {
+        Err(NotRead::Unit)
     }
 }
 
@@ -364,9 +365,10 @@ impl<'t> Scanner<'t> {
         let lost_blank = self.before(at).ends_with('%') && behind.starts_with(char::is_alphabetic);
         let touches = !lost_blank && !BEHIND.is_match(behind);
         let stray = !percent && STRAY.is_match(behind);
-        match signed || touches || stray {
-            true => Err(NotRead::Unit),
-            false => Ok(()),
+        if signed || touches || stray {
+            Err(NotRead::Unit)
+        } else {
+            Ok(())
         }
     }
 }

@@ -47,10 +47,12 @@ impl NumberReading {
     /// The value as an answer to `question`. Basis points are not converted if the question asks
     /// for basis points, and a loss is positive if the question asks for the loss.
     pub fn value_for(&self, question: &str) -> f64 {
-        match self.basis_points && asks_for_basis_points(question) {
-            true => self.value,
-            false if self.loss && asks_for_a_loss(question) => self.fraction().abs(),
-            false => self.fraction(),
+        if self.basis_points && asks_for_basis_points(question) {
+            self.value
+        } else if self.loss && asks_for_a_loss(question) {
+            self.fraction().abs()
+        } else {
+            self.fraction()
         }
     }
 

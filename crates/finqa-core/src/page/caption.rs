@@ -234,13 +234,11 @@ const JAPANESE: [(&str, &str); 4] = [
 /// Writes Japanese units and brackets in English.
 fn folded(text: &str) -> Cow<'_, str> {
     let has = |(written, _): &(&str, &str)| text.contains(written);
-    match JAPANESE.iter().any(has) {
-        true => {
-            let fold =
-                |text: String, (written, english): &(&str, &str)| text.replace(written, english);
-            Cow::Owned(JAPANESE.iter().fold(text.to_owned(), fold))
-        }
-        false => Cow::Borrowed(text),
+    if JAPANESE.iter().any(has) {
+        let fold = |text: String, (written, english): &(&str, &str)| text.replace(written, english);
+        Cow::Owned(JAPANESE.iter().fold(text.to_owned(), fold))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 

@@ -38,9 +38,10 @@ pub(super) fn labels(
     {
         return repaired;
     }
-    match sound {
-        true => header,
-        false => numbered(header, published),
+    if sound {
+        header
+    } else {
+        numbered(header, published)
     }
 }
 

@@ -98,12 +98,11 @@ impl Table {
             }
             mark_lost_dashes(&mut cells, headerless);
         }
-        let mut labels = match headerless {
-            false => header::labels(table, page.table_ori, origin),
-            true => {
-                let first = table.first().into_iter().flatten();
-                first.map(|cell| cell.trim().to_owned()).collect()
-            }
+        let mut labels = if headerless {
+            let first = table.first().into_iter().flatten();
+            first.map(|cell| cell.trim().to_owned()).collect()
+        } else {
+            header::labels(table, page.table_ori, origin)
         };
         labels.resize(width, String::new());
         let columns: Vec<Column> = labels
@@ -240,9 +239,10 @@ impl Table {
     /// column or the table states.
     pub fn scale_at(&self, row: usize, column: usize) -> Option<Scale> {
         let number = self.cell(row, column)?.number.as_ref()?;
-        match number.percent || number.settled {
-            true => number.scale.filter(|_| number.settled),
-            false => number.scale.or_else(|| Some(self.unit_at(row, column)?.0)),
+        if number.percent || number.settled {
+            number.scale.filter(|_| number.settled)
+        } else {
+            number.scale.or_else(|| Some(self.unit_at(row, column)?.0))
         }
     }
 
@@ -283,9 +283,10 @@ impl Table {
             // Remove the unit from the name, because "2031 (in millions, except per share data)"
             // does not mean amounts per share.
             let unit = of_column().map_or("", |unit| unit.text.as_str());
-            let name = match column_name == unit {
-                true => column_name.to_lowercase(),
-                false => column_name.replace(unit, "").to_lowercase(),
+            let name = if column_name == unit {
+                column_name.to_lowercase()
+            } else {
+                column_name.replace(unit, "").to_lowercase()
             };
             if has_no_scale(&name) && !counts_shares(&name) {
                 return None;
@@ -474,18 +475,19 @@ fn caption(cells: &[Vec<Cell>], before: Option<&str>, own: bool) -> Option<Capti
     let mut header = header.filter(words);
     let mut headings = headings.filter(words);
     let of_header = header.next().and_then(of);
-    match own {
+    if own {
         // The corner and the sentence above are about the whole table, so they come first. The
         // heading of a column may be about that column only, and a line below the header only about
         // the rows below it.
-        true => of_header
+        of_header
             .or_else(above)
             .or_else(|| header.find_map(of))
             .or_else(|| before.and_then(Caption::at_end))
-            .or_else(|| headings.find_map(of)),
-        false => of_header
+            .or_else(|| headings.find_map(of))
+    } else {
+        of_header
             .or_else(|| header.find_map(of))
             .or_else(|| headings.find_map(of))
-            .or_else(above),
+            .or_else(above)
     }
 }

@@ -73,9 +73,10 @@ pub fn answers_needed(wrong: f64, most: f64) -> Option<usize> {
     let (mut too_few, mut enough) = (0, ENOUGH);
     while enough - too_few > 1 {
         let n = usize::midpoint(too_few, enough);
-        match shows(n) {
-            true => enough = n,
-            false => too_few = n,
+        if shows(n) {
+            enough = n;
+        } else {
+            too_few = n;
         }
     }
     Some(enough)
@@ -93,9 +94,10 @@ pub(crate) fn clopper_pearson(hits: f64, n: f64, level: f64) -> f64 {
     for _ in 0..50 {
         let rate = f64::midpoint(low, high);
         // The beta function is the probability of at most `hits` hits.
-        match incomplete_beta(1.0 - rate, n - hits, hits + 1.0) > 1.0 - level {
-            true => low = rate,
-            false => high = rate,
+        if incomplete_beta(1.0 - rate, n - hits, hits + 1.0) > 1.0 - level {
+            low = rate;
+        } else {
+            high = rate;
         }
     }
     high

@@ -108,9 +108,10 @@ impl PairedDifference {
     /// at least 1.
     pub fn design_effect(&self) -> f64 {
         let alone = self.discordance - self.difference * self.difference;
-        match alone > 0.0 {
-            true => (self.variance * self.n / alone).max(1.0),
-            false => 1.0,
+        if alone > 0.0 {
+            (self.variance * self.n / alone).max(1.0)
+        } else {
+            1.0
         }
     }
 

@@ -46,9 +46,10 @@ pub(super) fn check_text(text: &str) -> Result<(), String> {
         if name.is_empty() || ENDLESS.iter().any(|one| name.eq_ignore_ascii_case(one)) {
             continue;
         }
-        open = match ends {
-            true => open.saturating_sub(1),
-            false => open + 1,
+        open = if ends {
+            open.saturating_sub(1)
+        } else {
+            open + 1
         };
         if open > MOST_OPEN {
             return Err(REFUSED.to_owned());

@@ -40,10 +40,11 @@ pub(super) fn take_out(html: &mut Html) {
     for (selector, hides) in rules(html) {
         // An element's own attributes override the style sheets.
         for element in html.select(&selector).filter(|one| own(one).is_none()) {
-            match hides {
-                true => hidden.insert(element.id()),
-                false => hidden.remove(&element.id()),
-            };
+            if hides {
+                hidden.insert(element.id());
+            } else {
+                hidden.remove(&element.id());
+            }
         }
     }
     let elements = html.root_element().descendent_elements();

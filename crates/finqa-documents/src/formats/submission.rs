@@ -37,14 +37,16 @@ pub(super) fn page(text: &str) -> Cow<'_, str> {
         }
         let body = TEXT.captures(part(2)).and_then(|text| text.get(1));
         let body = body.map_or("", |body| body.as_str());
-        match MARKUP.is_match(body) {
-            true => page.push_str(body),
-            false => page.push_str(&format!("<pre>{body}</pre>")),
+        if MARKUP.is_match(body) {
+            page.push_str(body);
+        } else {
+            page.push_str(&format!("<pre>{body}</pre>"));
         }
     }
-    match page.is_empty() {
-        true => Cow::Borrowed(text),
-        false => Cow::Owned(page),
+    if page.is_empty() {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(page)
     }
 }
 

@@ -53,12 +53,11 @@ impl PlacedLine {
     fn labels(&self, columns: &[ColumnSpan]) -> usize {
         let first = columns.first().map_or(usize::MAX / 2, |column| column.0);
         let is_period = |piece: &PlacedPiece| cells::names_period(&piece.text);
-        match self.pieces.len() == columns.len() && self.pieces.iter().all(is_period) {
-            true => 0,
-            false => {
-                let left = |piece: &&PlacedPiece| piece.middle() < 2 * first;
-                self.pieces.iter().take_while(left).count()
-            }
+        if self.pieces.len() == columns.len() && self.pieces.iter().all(is_period) {
+            0
+        } else {
+            let left = |piece: &&PlacedPiece| piece.middle() < 2 * first;
+            self.pieces.iter().take_while(left).count()
         }
     }
 
@@ -172,18 +171,18 @@ pub(super) fn cells(
     let mut last: Option<&PlacedLine> = None;
     for (at, line) in lines.iter().enumerate() {
         let heading = at < header && line.is_header(columns);
-        let row: Vec<SpannedCell> = match heading {
-            true => headings(line, columns),
-            false if line.is_remark() && at < header => line
-                .pieces
+        let row: Vec<SpannedCell> = if heading {
+            headings(line, columns)
+        } else if line.is_remark() && at < header {
+            line.pieces
                 .iter()
                 .map(|piece| spanned(piece, (0, first)))
-                .collect(),
-            false => line
-                .pieces
+                .collect()
+        } else {
+            line.pieces
                 .iter()
                 .map(|piece| cell(piece, columns))
-                .collect(),
+                .collect()
         };
         let alone = !heading && line.is_label(columns);
         let next = last.is_some_and(|last| {

@@ -69,9 +69,10 @@ impl Agreement {
         let answered = row.solution.answer.as_ref();
         let right = right.filter(|_| answered.is_some());
         if let Some((agrees, right)) = agrees.zip(right) {
-            let tally = match agrees {
-                true => &mut self.agreeing,
-                false => &mut self.differing,
+            let tally = if agrees {
+                &mut self.agreeing
+            } else {
+                &mut self.differing
             };
             tally.add(row.group(), right);
         }

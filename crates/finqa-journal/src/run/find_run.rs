@@ -143,9 +143,10 @@ impl RunFolder {
             // Not a run: treat it as a path, unless it looks like a misspelled run name.
             Err(error @ FolderError::NoSuchRun { .. }) => {
                 let is_name = named.extension().is_none() && named.components().count() == 1;
-                match is_name && !named.exists() {
-                    true => Err(error),
-                    false => Ok(named.to_owned()),
+                if is_name && !named.exists() {
+                    Err(error)
+                } else {
+                    Ok(named.to_owned())
                 }
             }
             Err(error) if !is_file => Err(error),
@@ -159,12 +160,13 @@ impl ShardsFolder {
     pub fn locate(output: &Path, run: &str) -> Result<Self, FolderError> {
         let name = run.strip_suffix(SHARDS_SUFFIX).unwrap_or(run);
         let shards = Self::new(output, name);
-        match shards.path().is_dir() {
-            true => Ok(shards),
-            false => Err(FolderError::NoSuchShards {
+        if shards.path().is_dir() {
+            Ok(shards)
+        } else {
+            Err(FolderError::NoSuchShards {
                 run: run.to_owned(),
                 folder: RunFolder::runs(output),
-            }),
+            })
         }
     }
 }

@@ -128,9 +128,10 @@ fn path(folder: &Path) -> PathBuf {
 
 fn read(path: &Path) -> String {
     let holder = std::fs::read_to_string(path).unwrap_or_default();
-    match holder.is_empty() {
-        true => "another process".to_owned(),
-        false => holder,
+    if holder.is_empty() {
+        "another process".to_owned()
+    } else {
+        holder
     }
 }
 

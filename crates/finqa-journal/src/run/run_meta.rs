@@ -94,10 +94,7 @@ impl EpisodeMeta {
     /// The options whose values differ in `now`. Seed and number of questions are left out, because
     /// they are settings too, and `Settings::changes` lists those.
     pub fn changes(&self, now: &Self) -> Vec<String> {
-        let place = match self.server {
-            true => "--url",
-            false => "--data-path",
-        };
+        let place = if self.server { "--url" } else { "--data-path" };
         let [was_steps, now_steps] = [self, now].map(|meta| meta.max_steps.to_string());
         let changes = [
             change(place, &self.environment, &now.environment),
@@ -157,9 +154,10 @@ impl MergedShards {
                 questions,
                 of,
             } = part;
-            match questions == of {
-                true => format!("all {of} of shard {shard}"),
-                false => format!("{questions} of {of} of shard {shard}"),
+            if questions == of {
+                format!("all {of} of shard {shard}")
+            } else {
+                format!("{questions} of {of} of shard {shard}")
             }
         });
         let parts: Vec<_> = parts.collect();
@@ -413,9 +411,10 @@ impl RunMeta {
             let is_new = !known.contains(&models);
             known.push(models);
             is_new.then(|| {
-                let critic = match models.0 == models.1 || moved.critic == self.identity.critic {
-                    true => String::new(),
-                    false => format!(", critic {}", moved.critic),
+                let critic = if models.0 == models.1 || moved.critic == self.identity.critic {
+                    String::new()
+                } else {
+                    format!(", critic {}", moved.critic)
                 };
                 let (model, at) = (&moved.model, &moved.at);
                 let part = if moved.first { "" } else { " in part" };

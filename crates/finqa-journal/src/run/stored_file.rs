@@ -55,15 +55,16 @@ impl StoredFile {
         };
         let dataset = dataset::load_split(&source, self.split.as_deref());
         let dataset = dataset.map_err(|error| error.to_string())?;
-        match dataset.hash == self.hash {
-            true => Ok(Dataset {
+        if dataset.hash == self.hash {
+            Ok(Dataset {
                 notes: Vec::new(),
                 ..dataset
-            }),
-            false => Err(format!(
+            })
+        } else {
+            Err(format!(
                 "{} has changed since {since} (its hash differs)",
                 self.data
-            )),
+            ))
         }
     }
 }

@@ -95,9 +95,10 @@ impl Settings {
             let Some(count) = count.filter(|count| !allowed.contains(count)) else {
                 continue;
             };
-            let bound = match count < *allowed.start() {
-                true => format!("at least {}", allowed.start()),
-                false => format!("at most {}", allowed.end()),
+            let bound = if count < *allowed.start() {
+                format!("at least {}", allowed.start())
+            } else {
+                format!("at most {}", allowed.end())
             };
             return fault(key, format!("is {count}; it must be {bound}"));
         }

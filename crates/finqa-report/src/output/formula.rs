@@ -12,9 +12,10 @@ pub(super) fn in_names(program: &str, evidence: &[NamedEvidence]) -> Option<Stri
     let rows: Vec<&str> = evidence.iter().map(|cited| cited.row.as_str()).collect();
     let named = |cited: &NamedEvidence| {
         let alone = rows.iter().filter(|row| **row == cited.row).count() == 1;
-        match alone && !cited.row.is_empty() {
-            true => cited.row.clone(),
-            false => cited.label.replace(" · ", ", "),
+        if alone && !cited.row.is_empty() {
+            cited.row.clone()
+        } else {
+            cited.label.replace(" · ", ", ")
         }
     };
     let name = |literal: &str| {
@@ -58,9 +59,10 @@ fn written(
         written(a, name, tight)?,
         written(b, name, behind)?
     );
-    Some(match tight < within {
-        true => format!("({text})"),
-        false => text,
+    Some(if tight < within {
+        format!("({text})")
+    } else {
+        text
     })
 }
 

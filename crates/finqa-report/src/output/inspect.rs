@@ -115,9 +115,10 @@ fn header(
 
 /// Adds a provider to a name without one, because Inspect shows a model as `provider/name`.
 fn model_name(model: &str) -> String {
-    match model.contains('/') {
-        true => model.to_owned(),
-        false => format!("convfinqa/{model}"),
+    if model.contains('/') {
+        model.to_owned()
+    } else {
+        format!("convfinqa/{model}")
     }
 }
 

@@ -3,9 +3,10 @@
 /// A difference with its sign. A difference that rounds to 0 has no sign.
 pub fn signed(x: f64, digits: usize) -> String {
     let text = format!("{x:+.digits$}");
-    match text.contains(|c: char| ('1'..='9').contains(&c)) {
-        true => text,
-        false => format!("{:.digits$}", 0.0),
+    if text.contains(|c: char| ('1'..='9').contains(&c)) {
+        text
+    } else {
+        format!("{:.digits$}", 0.0)
     }
 }
 

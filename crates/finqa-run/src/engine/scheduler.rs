@@ -102,9 +102,10 @@ impl Scheduler {
             worker.writer.record(JournalEntry::Paused(limit));
         }
         let run_was_answered = worker.run_was_answered.load(Ordering::Relaxed);
-        let fault = match worker.server_has_replied.load(Ordering::Relaxed) {
-            true => Fault::Failing,
-            false => Fault::Provider,
+        let fault = if worker.server_has_replied.load(Ordering::Relaxed) {
+            Fault::Failing
+        } else {
+            Fault::Provider
         };
         drop(worker);
         // There is no reason to quote if no call of this process has failed.

@@ -207,15 +207,14 @@ impl Worker {
         let mut calls = solution.calls.iter().skip(failed_before);
         let is_unknown = calls.any(|call| call.failure == Some(ErrorKind::Unknown));
         let is_refused = solution.outcome == Outcome::ProviderError;
-        match is_refused || is_unknown {
-            // Before the last attempt, the provider may be refusing every question in this way. In
-            // the last attempt, an answer is kept although its critic's call failed in an unknown
-            // way, but a question that such a failure left without an answer waits for `--resume`.
-            // Unknown failures are those that are not in `data/failures.json`.
-            true if !is_last || is_refused && is_unknown => {
-                Err(Interruption::Provider(Box::new(solution)))
-            }
-            _ => Ok(solution),
+        // Before the last attempt, the provider may be refusing every question in this way. In
+        // the last attempt, an answer is kept although its critic's call failed in an unknown
+        // way, but a question that such a failure left without an answer waits for `--resume`.
+        // Unknown failures are those that are not in `data/failures.json`.
+        if (is_refused || is_unknown) && (!is_last || is_refused && is_unknown) {
+            Err(Interruption::Provider(Box::new(solution)))
+        } else {
+            Ok(solution)
         }
     }
 

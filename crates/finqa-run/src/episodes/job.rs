@@ -58,9 +58,10 @@ pub fn job(
 ) -> Result<Job, PipelineError> {
     let environment = &options.environment;
     let notify = &context.notify;
-    let model: Arc<dyn ChatModel> = match settings.model.is_offline() {
-        true => Arc::new(EmbeddedModel::default()),
-        false => models.connect(settings, &context.variables)?,
+    let model: Arc<dyn ChatModel> = if settings.model.is_offline() {
+        Arc::new(EmbeddedModel::default())
+    } else {
+        models.connect(settings, &context.variables)?
     };
     for notice in models.notices(settings, &context.variables) {
         notify(RunNotice::Warning(notice));
@@ -154,9 +155,10 @@ fn meta(
             model: models.name(),
             critic: "none".to_owned(),
             data: environment.hash.clone(),
-            prompts: match settings.model.is_offline() {
-                true => String::new(),
-                false => instructions_hash(),
+            prompts: if settings.model.is_offline() {
+                String::new()
+            } else {
+                instructions_hash()
             },
             plan: blake3::hash(order.as_bytes()).to_hex().to_string(),
             settings: format!("{answers}, max_steps = {}", options.max_steps),

@@ -164,9 +164,10 @@ impl Proposal {
     ) -> Result<(&'t str, String), ProposalRejection> {
         let template = templates.get(&self.template);
         let template = template.ok_or(ProposalRejection::UnknownTemplate)?;
-        let count = match self.old.is_empty() {
-            true => 0,
-            false => template.matches(&self.old).count(),
+        let count = if self.old.is_empty() {
+            0
+        } else {
+            template.matches(&self.old).count()
         };
         if count != 1 {
             return Err(ProposalRejection::NotOnce {

@@ -271,9 +271,10 @@ impl Search {
             if let Some(prompts) = prompts {
                 settings.agents.prompts = Some(self.folder.join(prompts));
             }
-            let resumed = match is_begun {
-                true => Some(LockedRun::open(&output, &name, RunKind::Questions)?),
-                false => None,
+            let resumed = if is_begun {
+                Some(LockedRun::open(&output, &name, RunKind::Questions)?)
+            } else {
+                None
             };
             self.ask(&name, &settings, resumed).await?;
         }

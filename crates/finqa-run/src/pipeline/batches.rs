@@ -17,12 +17,13 @@ pub(super) fn check(run: &LockedRun, settings: &Settings) -> Result<(), Pipeline
         }
         ExecutionEngine::Live => {
             let mut batches = run.journal.batches()?.into_iter();
-            match batches.all(|batch| batch.stage == BatchStage::Ended) {
-                true => Ok(()),
-                false => Err(PipelineError::OpenBatches {
+            if batches.all(|batch| batch.stage == BatchStage::Ended) {
+                Ok(())
+            } else {
+                Err(PipelineError::OpenBatches {
                     resume: run.meta.resume_command(run.folder.output()),
                     id: run.meta.id.clone(),
-                }),
+                })
             }
         }
         ExecutionEngine::Batch => Ok(()),

@@ -178,9 +178,12 @@ struct Assumptions {
 
 impl Assumptions {
     fn new(accepted: bool, settings: &Settings) -> Self {
-        let of = |estimate: Estimate<u64>| match accepted {
-            true => estimate.low,
-            false => estimate.high,
+        let of = |estimate: Estimate<u64>| {
+            if accepted {
+                estimate.low
+            } else {
+                estimate.high
+            }
         };
         let most = settings.sampling.max_tokens.map_or(u64::MAX, u64::from);
         Self {
@@ -214,12 +217,13 @@ impl MeasuringModel {
     /// end at an answer that it has already seen.
     fn reply(&self, request: &ChatRequest, number: u64) -> String {
         if request.node == CRITIC {
-            return match self.assumed.accepted {
-                true => "ALL_OK".to_owned(),
-                false => format!(
+            return if self.assumed.accepted {
+                "ALL_OK".to_owned()
+            } else {
+                format!(
                     r#"{{"findings": [{{"where": "answer", "problem": "{0}", "fix": "{0}"}}]}}"#,
                     "words of a review ".repeat(5).trim()
-                ),
+                )
             };
         }
         format!(

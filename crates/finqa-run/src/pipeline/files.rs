@@ -68,9 +68,10 @@ pub fn write_results(
     if !is_kept {
         report.write(&summary)?;
     }
-    let outcome = match is_kept {
-        true => "the report is kept as it is",
-        false => "the report has no pages",
+    let outcome = if is_kept {
+        "the report is kept as it is"
+    } else {
+        "the report has no pages"
     };
     let reason = records.err().filter(|_| has_pages(&summary));
     copied?;

@@ -197,9 +197,10 @@ pub(super) fn create_run(
     meta: RunMeta,
     prompts: Option<&BTreeMap<String, String>>,
 ) -> Result<LockedRun, PipelineError> {
-    let id = match meta.id.is_empty() {
-        true => uuid::Uuid::now_v7().to_string(),
-        false => meta.id.clone(),
+    let id = if meta.id.is_empty() {
+        uuid::Uuid::now_v7().to_string()
+    } else {
+        meta.id.clone()
     };
     let folder = folder.unwrap_or_else(|| RunFolder::new(output, &id));
     folder.create().map_err(OutputError::at(folder.path()))?;

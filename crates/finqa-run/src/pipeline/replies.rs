@@ -50,12 +50,13 @@ pub fn recorded_run(
         path: path(),
         source,
     })?;
-    match run.kind() == kind {
-        true => Ok(Some(run)),
-        false => Err(PipelineError::RecordedByOther {
+    if run.kind() == kind {
+        Ok(Some(run))
+    } else {
+        Err(PipelineError::RecordedByOther {
             path: path(),
             command: run.kind().command(),
-        }),
+        })
     }
 }
 

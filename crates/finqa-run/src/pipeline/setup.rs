@@ -41,16 +41,15 @@ impl RunModels {
         if settings.batch.engine == ExecutionEngine::Batch && settings.model.is_offline() {
             return Err(PipelineError::BatchesWithoutModel);
         }
-        let backend = match settings.model.is_offline() {
-            true => Backend::Embedded,
-            false => {
-                let analyst = self.connect(settings, variables)?;
-                let critic = match self.critic_choice(settings) {
-                    Some(model) => self.connect_to(settings, &model, variables)?,
-                    None => Arc::clone(&analyst),
-                };
-                Backend::Llm { analyst, critic }
-            }
+        let backend = if settings.model.is_offline() {
+            Backend::Embedded
+        } else {
+            let analyst = self.connect(settings, variables)?;
+            let critic = match self.critic_choice(settings) {
+                Some(model) => self.connect_to(settings, &model, variables)?,
+                None => Arc::clone(&analyst),
+            };
+            Backend::Llm { analyst, critic }
         };
         let lacks_accuracy = settings.agents.second_opinion == OpinionUse::Arbitrate
             && settings.agents.model_accuracy.is_none();
@@ -107,18 +106,19 @@ impl RunModels {
         let replayed = self.is_replayed();
         let none = || Some("none".to_owned());
         // A replay sends nothing, so it needs no key and must not read one.
-        let variable = |name: &str| match replayed {
-            true if Provider::key_variables().any(|key| key == name) => none(),
-            true if name == ALLOW_HTTP => Some("true".to_owned()),
-            _ => variables.get(name),
+        let variable = |name: &str| {
+            if replayed && Provider::key_variables().any(|key| key == name) {
+                none()
+            } else if replayed && name == ALLOW_HTTP {
+                Some("true".to_owned())
+            } else {
+                variables.get(name)
+            }
         };
         let mut server = match ModelConnection::resolve(&variable, model) {
             Err(SettingsError::NoKey { variable: key, .. }) if self.measure_only => {
                 // Nothing is sent, so any key will do.
-                let with_key = |name: &str| match name == key {
-                    true => none(),
-                    false => variable(name),
-                };
+                let with_key = |name: &str| if name == key { none() } else { variable(name) };
                 ModelConnection::resolve(&with_key, model)?
             }
             resolved => resolved?,
@@ -169,9 +169,10 @@ impl RunModels {
         if self.is_replayed() || self.measure_only {
             return BTreeSet::new();
         }
-        let critic_key = match settings.agents.has_critic_server() {
-            true => "critic_base_url",
-            false => "base_url",
+        let critic_key = if settings.agents.has_critic_server() {
+            "critic_base_url"
+        } else {
+            "base_url"
         };
         let servers = ["base_url", critic_key].into_iter().zip(&self.servers);
         servers

@@ -68,17 +68,19 @@ fn with_contradiction(row: &Row, mut slips: Vec<CauseFound>) -> Vec<CauseFound> 
         _ => false,
     };
     let value = value.number().map_or_else(|| value.to_string(), plain);
-    let detail = match answered {
-        true => format!("gold's own program gives {value}, as answered"),
-        false => format!("gold's own program gives {value}"),
+    let detail = if answered {
+        format!("gold's own program gives {value}, as answered")
+    } else {
+        format!("gold's own program gives {value}")
     };
     let found = CauseFound::new(Cause::SuspectGold, detail);
     let explained = slips
         .first()
         .is_some_and(|slip| slip.cause != Cause::Unexplained);
-    match explained && !answered {
-        true => slips.push(found),
-        false => slips.insert(0, found),
+    if explained && !answered {
+        slips.push(found);
+    } else {
+        slips.insert(0, found);
     }
     slips
 }
@@ -329,12 +331,13 @@ fn diagnosed(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
 /// Names the kind of change that the answer gives, if it is a difference and gold a relative
 /// change, or the reverse.
 fn kind_of_change(evidence: &MissEvidence<'_>) -> &'static str {
-    match evidence
+    if evidence
         .gold_formula()
         .is_some_and(|formula| formula.quotient().is_some())
     {
-        true => "gives the difference instead of the relative change",
-        false => "gives the relative change instead of the difference",
+        "gives the difference instead of the relative change"
+    } else {
+        "gives the relative change instead of the difference"
     }
 }
 

@@ -51,9 +51,10 @@ impl PageFigures {
             for found in readings(sentence) {
                 places.push(PageFigure {
                     // The dataset's programs use basis points as printed: 25 for `25 bps`.
-                    value: match found.basis_points {
-                        true => found.value,
-                        false => found.fraction(),
+                    value: if found.basis_points {
+                        found.value
+                    } else {
+                        found.fraction()
                     },
                     id: format!("t{}", at + 1),
                     cell: None,

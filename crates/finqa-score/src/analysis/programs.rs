@@ -86,9 +86,10 @@ fn other_operations(gold: &Formula, mine: &Formula) -> CauseFound {
         }
     };
     let steps = |formula: &Formula| operations(&formula.root).len();
-    let cause = match steps(gold) == steps(mine) {
-        true => Cause::Operator,
-        false => Cause::Steps,
+    let cause = if steps(gold) == steps(mine) {
+        Cause::Operator
+    } else {
+        Cause::Steps
     };
     CauseFound::new(cause, format!("{} instead of {}", names(mine), names(gold)))
 }
@@ -232,10 +233,11 @@ fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&PageFigures>) -> Cause
         .first()
         .map(|place| place.id.as_str())
         .unwrap_or_default();
-    let detail = match own == first.id && first.cell.is_none() {
+    let detail = if own == first.id && first.cell.is_none() {
         // Both numbers are in the same sentence, so name the sentence once.
-        true => format!("{}, both in sentence {own}", detail("", "")),
-        false => detail(&first.id, own),
+        format!("{}, both in sentence {own}", detail("", ""))
+    } else {
+        detail(&first.id, own)
     };
     CauseFound::new(Cause::WrongRow, detail)
 }

@@ -46,10 +46,13 @@ impl Verdict {
     pub(super) fn of(line: &RuleComparison, difference: &PairedDifference) -> Self {
         let interval = line.interval_is_reliable.then_some(line.interval);
         let excludes_zero = interval.is_none_or(|it| it.low > 0.0 || it.high < 0.0);
-        let shown = match line.p < LEVEL && excludes_zero {
-            false => Shown::Nothing,
-            true if line.difference > 0.0 => Shown::Better,
-            true => Shown::Worse,
+        let is_shown = line.p < LEVEL && excludes_zero;
+        let shown = if !is_shown {
+            Shown::Nothing
+        } else if line.difference > 0.0 {
+            Shown::Better
+        } else {
+            Shown::Worse
         };
         let gap = line.difference.abs();
         let needed = || {

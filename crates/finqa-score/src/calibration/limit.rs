@@ -74,9 +74,10 @@ impl RiskCurve {
     pub fn needs(&self, limit: ErrorLimit) -> Option<String> {
         let first = self.points.first();
         let Some(first) = first.filter(|_| self.within(limit.rate()).is_none()) else {
-            return match self.points.is_empty() {
-                true => Some("no answer has a probability".to_owned()),
-                false => None,
+            return if self.points.is_empty() {
+                Some("no answer has a probability".to_owned())
+            } else {
+                None
             };
         };
         let Some(measured) = first.measured else {

@@ -53,9 +53,12 @@ impl<'a> Assembler<'a> {
         let mut record = checked(raw, id).map_err(|WrongField(field, reason)| {
             let record = record_name(number, id);
             let origin = self.origin.to_owned();
-            let named = |text: String| match is_cleaned {
-                true => cleaned_names(&text),
-                false => text,
+            let named = |text: String| {
+                if is_cleaned {
+                    cleaned_names(&text)
+                } else {
+                    text
+                }
             };
             DatasetError::Record {
                 origin,

@@ -48,8 +48,9 @@ fn id_line(id: &str, text: &str) -> String {
 
 /// Lines below a title; empty if there are no lines.
 fn section(title: &str, lines: String) -> String {
-    match lines.is_empty() {
-        true => lines,
-        false => format!("{title}{lines}"),
+    if lines.is_empty() {
+        lines
+    } else {
+        format!("{title}{lines}")
     }
 }

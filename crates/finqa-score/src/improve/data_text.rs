@@ -119,9 +119,10 @@ fn numbers(text: &str) -> impl Iterator<Item = String> {
     let found = NUMBER.iter().flat_map(|number| number.find_iter(text));
     found.filter_map(|found| {
         let number = found.as_str().replace(',', "");
-        let number = match number.contains('.') {
-            true => number.trim_end_matches('0').trim_end_matches('.'),
-            false => number.as_str(),
+        let number = if number.contains('.') {
+            number.trim_end_matches('0').trim_end_matches('.')
+        } else {
+            number.as_str()
         };
         let whole: Option<u64> = number.parse().ok();
         let is_plain = whole.is_some_and(|whole| {

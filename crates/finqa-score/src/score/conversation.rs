@@ -124,9 +124,10 @@ impl ConversationTally {
         }
         for (before, turn) in turns.iter().zip(turns.iter().skip(1)) {
             if before.number + 1 == turn.number {
-                let after = match before.right {
-                    true => &mut self.after_right,
-                    false => &mut self.after_wrong,
+                let after = if before.right {
+                    &mut self.after_right
+                } else {
+                    &mut self.after_wrong
                 };
                 after.add(turn.group, turn.right);
             }

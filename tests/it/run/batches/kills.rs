@@ -15,14 +15,15 @@ fn run_struck(form: Form, more: &str, blow: Blow) -> usize {
     loop {
         let runs = place.path("output/runs");
         let begun = std::fs::read_dir(runs).is_ok_and(|mut runs| runs.next().is_some());
-        let mut command = match begun {
-            false => in_form(
+        let mut command = if begun {
+            resume(&place, "--resume")
+        } else {
+            in_form(
                 form,
                 &place,
                 &server.http,
                 &format!("--engine batch {more}"),
-            ),
-            true => resume(&place, "--resume"),
+            )
         };
         match server.kill_at(command.begin(), struck + 1, blow) {
             None => struck += 1,

@@ -37,8 +37,9 @@ pub(super) type BatchResult = Option<HttpReply>;
 pub(super) fn plain_id(id: &str) -> Result<&str, String> {
     // Gemini's ids contain a slash: `batches/1`, `files/2`.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/".contains(c);
-    match id.chars().all(is_plain) && !id.contains("..") {
-        true => Ok(id),
-        false => Err(format!("`{id}` is not an id")),
+    if id.chars().all(is_plain) && !id.contains("..") {
+        Ok(id)
+    } else {
+        Err(format!("`{id}` is not an id"))
     }
 }

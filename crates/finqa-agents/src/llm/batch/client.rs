@@ -147,9 +147,10 @@ impl BatchClient {
     ) -> Result<Option<String>, Box<ModelError>> {
         let path = format!("{}?limit=100", self.path());
         let list = self.json(&self.attempt(&ApiRequest::Get(&path)).await?)?;
-        let is_planned = match self.identifies_batches() {
-            true => openai::is_planned,
-            false => anthropic::is_planned,
+        let is_planned = if self.identifies_batches() {
+            openai::is_planned
+        } else {
+            anthropic::is_planned
         };
         let batches = list.get("data").and_then(Value::as_array);
         // The newest batches are listed first. If several match, take the oldest, because another
@@ -224,9 +225,10 @@ impl BatchClient {
     /// The path that each request in a file of requests contains.
     fn endpoint(&self) -> String {
         let path = self.settings.protocol().path();
-        match self.settings.has_deployment_paths() {
-            true => path.to_owned(),
-            false => format!("/v1{path}"),
+        if self.settings.has_deployment_paths() {
+            path.to_owned()
+        } else {
+            format!("/v1{path}")
         }
     }
 
@@ -286,11 +288,10 @@ impl BatchClient {
         let words = words.trim_end_matches(": ");
         let address = shown_address(&self.settings.base_url);
         let is_read = matches!(request, ApiRequest::Get(_));
-        error.message = match error.kind == ErrorKind::NotFound && !is_read {
-            true => {
-                format!("{address} has no Batch API ({words}); resume the run with --engine live")
-            }
-            false => format!("{address}: {words}"),
+        error.message = if error.kind == ErrorKind::NotFound && !is_read {
+            format!("{address} has no Batch API ({words}); resume the run with --engine live")
+        } else {
+            format!("{address}: {words}")
         };
         error
     }

@@ -54,9 +54,10 @@ impl Driver<'_> {
                     let results = read(&open, &files);
                     let has_none = results.0.is_empty() && results.1 > 0;
                     // If no line belongs to this batch, a batch of another run was mistaken for it.
-                    match has_none && !open.client.identifies_batches() {
-                        true => self.give_up_guess(open).await?,
-                        false => self.deliver(open, early, results),
+                    if has_none && !open.client.identifies_batches() {
+                        self.give_up_guess(open).await?
+                    } else {
+                        self.deliver(open, early, results)
                     }
                 }
             }
@@ -152,9 +153,10 @@ fn read(open: &OpenBatch, files: &[Bytes]) -> BatchResults {
     for (key, text) in unreadable {
         // The call gets the line as its reply and reports what is wrong with it.
         let reply = HttpReply::of_json(200, &text.into(), None);
-        match keys.remove(key) {
-            true => results.push((key.to_owned(), Some(reply))),
-            false => unused += 1,
+        if keys.remove(key) {
+            results.push((key.to_owned(), Some(reply)));
+        } else {
+            unused += 1;
         }
     }
     (results, unused)

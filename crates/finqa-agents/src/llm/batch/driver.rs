@@ -156,10 +156,11 @@ impl Driver<'_> {
         let known = &mut self.run.earlier;
         known.retain(|it| it.number != record.number);
         known.push(record.clone());
-        match (self.run.recorder)(record.clone()).await {
-            true => Ok(()),
+        if (self.run.recorder)(record.clone()).await {
+            Ok(())
+        } else {
             // The journal reports its own error.
-            false => Err(cancelled()),
+            Err(cancelled())
         }
     }
 

@@ -153,9 +153,12 @@ impl QueueShared {
     /// Waits until every conversation waits, so that a wave is complete. Returns false if no call
     /// will come.
     pub(super) async fn next(&self) -> bool {
-        self.wait_for(|state| match state.busy() == 0 && !state.calls.is_empty() {
-            true => Some(true),
-            false => state.closed.then_some(false),
+        self.wait_for(|state| {
+            if state.busy() == 0 && !state.calls.is_empty() {
+                Some(true)
+            } else {
+                state.closed.then_some(false)
+            }
         })
         .await
     }

@@ -15,10 +15,7 @@ use crate::llm::types::{ChatReply, Stop, Usage};
 
 /// The price in a batch. OpenAI, Azure and Anthropic charge half of the list price.
 fn charged(live: Decimal, batched: bool) -> Decimal {
-    match batched {
-        true => live / Decimal::TWO,
-        false => live,
-    }
+    if batched { live / Decimal::TWO } else { live }
 }
 
 impl HttpModel {

@@ -127,9 +127,10 @@ impl ChatModel for StoredModel {
         }
         // In a batch, no call may wait for another one, because a wave is complete only when all
         // calls wait in it.
-        let _turn = match self.model.sends_batches() {
-            true => None,
-            false => Some(self.replies.turn(&key).await),
+        let _turn = if self.model.sends_batches() {
+            None
+        } else {
+            Some(self.replies.turn(&key).await)
         };
         match self.replies.reusable(&key, request) {
             None => {}

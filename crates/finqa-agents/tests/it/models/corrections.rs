@@ -100,16 +100,15 @@ fn limited(most: u64, status: u16, code: &'static str, words: &'static str) -> F
         let names = ["max_tokens", "max_completion_tokens"];
         let asked = names.iter().find_map(|name| request.body[*name].as_u64());
         let asked = asked.unwrap();
-        match request.user() == "long" && asked > most {
-            true => {
-                let words = words.replace("ASKED", &asked.to_string());
-                Reply::error(
-                    status,
-                    code,
-                    &words.replace("TOTAL", &(asked + 5000).to_string()),
-                )
-            }
-            false => Reply::chat("42"),
+        if request.user() == "long" && asked > most {
+            let words = words.replace("ASKED", &asked.to_string());
+            Reply::error(
+                status,
+                code,
+                &words.replace("TOTAL", &(asked + 5000).to_string()),
+            )
+        } else {
+            Reply::chat("42")
         }
     })
 }

@@ -288,9 +288,12 @@ async fn an_error_inside_a_choice_and_an_answer_in_the_reasoning_are_the_provide
             "empty",
         ),
     ] {
-        let script = move |request: &Request| match is_critic(request) {
-            true => Reply::chat("ALL_OK"),
-            false => reply.clone(),
+        let script = move |request: &Request| {
+            if is_critic(request) {
+                Reply::chat("ALL_OK")
+            } else {
+                reply.clone()
+            }
         };
         let (solution, _) = ask(REVENUE, |_| {}, script).await;
         assert_eq!(solution.outcome, outcome, "{solution:?}");
@@ -318,9 +321,12 @@ async fn a_whole_object_that_white_space_follows_to_the_limit_is_the_answer() {
     ] {
         let content = format!("{before}{object}{after}").replace("WHITE", &white);
         let verdict = format!("{{\"verdict\": \"ALL_OK\", \"findings\": []}}{white}");
-        let script = move |request: &Request| match is_critic(request) {
-            true => Reply::json(200, &completion(&verdict, "length")),
-            false => Reply::json(200, &completion(&content, "length")),
+        let script = move |request: &Request| {
+            if is_critic(request) {
+                Reply::json(200, &completion(&verdict, "length"))
+            } else {
+                Reply::json(200, &completion(&content, "length"))
+            }
         };
         let (solution, server) = ask(REVENUE, |_| {}, script).await;
         let expected = if is_whole {

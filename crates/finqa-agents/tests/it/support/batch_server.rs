@@ -355,9 +355,11 @@ impl State {
             };
             let fails = matches!(batch.ending, Ending::PartlyFailed(count) if at < count);
             let request = Request::of(&batch.path, body.clone());
-            let (status, body) = match fails {
-                true => spoken(&request, Reply::error(500, "server_error", "The server had an error")),
-                false => spoken(&request, (self.answer)(&request)),
+            let (status, body) = if fails {
+                let reply = Reply::error(500, "server_error", "The server had an error");
+                spoken(&request, reply)
+            } else {
+                spoken(&request, (self.answer)(&request))
             };
             if batch.is_anthropic() {
                 let result = match (done, status) {

@@ -52,9 +52,10 @@ fn exponent(plain: &str, form: &str, superscript: bool) -> String {
             .nth(c.to_digit(10).unwrap() as usize)
             .unwrap(),
     };
-    let power = match superscript {
-        true => power.chars().map(raised).collect(),
-        false => power.to_owned(),
+    let power = if superscript {
+        power.chars().map(raised).collect()
+    } else {
+        power.to_owned()
     };
     form.replace("{m}", mantissa).replace("{e}", &power)
 }

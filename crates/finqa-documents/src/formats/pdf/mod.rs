@@ -63,11 +63,10 @@ pub(crate) fn blocks(mut bytes: Vec<u8>) -> Result<(Vec<Block>, Vec<String>), St
         blocks.extend(of_page);
     }
     if blocks.is_empty() {
-        let reason = match pages.is_empty() {
-            true => "it has no pages",
-            false => {
-                "it has no text, only pictures of pages; run it through text recognition (OCR) first"
-            }
+        let reason = if pages.is_empty() {
+            "it has no pages"
+        } else {
+            "it has no text, only pictures of pages; run it through text recognition (OCR) first"
         };
         return Err(reason.to_owned());
     }

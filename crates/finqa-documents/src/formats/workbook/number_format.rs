@@ -169,9 +169,10 @@ impl Section {
             ',' if has_digits => {
                 let is_digit = |c: &char| matches!(c, '0' | '#' | '?');
                 let mut next = rest.clone().skip_while(|c| *c == ',');
-                match next.next().is_some_and(|c| is_digit(&c)) && !in_rest {
-                    true => self.grouped = true,
-                    false => self.thousands += 1,
+                if next.next().is_some_and(|c| is_digit(&c)) && !in_rest {
+                    self.grouped = true;
+                } else {
+                    self.thousands += 1;
                 }
             }
             '%' => {
@@ -328,12 +329,12 @@ impl Section {
                         }
                         taken.push(digit);
                     }
-                    match taken.is_empty() {
-                        true if *place == '0' => "0".to_owned(),
-                        true => String::new(),
+                    if taken.is_empty() && *place == '0' {
+                        "0".to_owned()
+                    } else {
                         // The digits are in reverse order, so each comma was added before its
                         // digit.
-                        false => taken.iter().rev().collect(),
+                        taken.iter().rev().collect()
                     }
                 }
             });
@@ -372,9 +373,10 @@ fn rounded(number: f64, decimals: usize) -> String {
     let close = plain
         .parse::<f64>()
         .is_ok_and(|plain| number - plain >= unit * (0.5 - 1e-9));
-    match close {
-        true => format!("{:.decimals$}", number + unit / 2.0),
-        false => plain,
+    if close {
+        format!("{:.decimals$}", number + unit / 2.0)
+    } else {
+        plain
     }
 }
 
@@ -401,12 +403,12 @@ fn fraction(number: f64, (from, to): (u32, u32), has_whole: bool) -> (String, St
     let best = (from..=to).min_by(|a, b| (apart(a) + 1e-12).total_cmp(&(apart(b) + 1e-12)));
     let of = best.unwrap_or(1);
     let numerator = ((number - whole) * f64::from(of)).round();
-    match numerator == 0.0 {
-        true => (format!("{whole:.0}"), String::new()),
-        false if numerator >= f64::from(of) && has_whole => {
-            (format!("{:.0}", whole + 1.0), String::new())
-        }
-        false => (format!("{whole:.0}"), format!("{numerator:.0}/{of}")),
+    if numerator == 0.0 {
+        (format!("{whole:.0}"), String::new())
+    } else if numerator >= f64::from(of) && has_whole {
+        (format!("{:.0}", whole + 1.0), String::new())
+    } else {
+        (format!("{whole:.0}"), format!("{numerator:.0}/{of}"))
     }
 }
 
@@ -418,9 +420,10 @@ pub(super) fn general(number: f64) -> String {
         .len();
     let places = 11_usize.saturating_sub(whole);
     let plain = format!("{number:.places$}");
-    match plain.contains('.') {
-        true => plain.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => plain,
+    if plain.contains('.') {
+        plain.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        plain
     }
 }
 

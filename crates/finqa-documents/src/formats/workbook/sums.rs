@@ -86,9 +86,10 @@ impl Sums<'_> {
             self.left = self.left.checked_sub(cells)?;
             for row in first.0..=last.0 {
                 for place in (first.1..=last.1).map(|column| (row, column)) {
-                    sum += match self.formulas.contains_key(&place) {
-                        true => self.value(place, depth)?,
-                        false => self.numbers.get(&place).copied().unwrap_or(0.0),
+                    sum += if self.formulas.contains_key(&place) {
+                        self.value(place, depth)?
+                    } else {
+                        self.numbers.get(&place).copied().unwrap_or(0.0)
                     };
                 }
             }

@@ -26,11 +26,12 @@ pub(crate) fn episode_reply(outcome: &StepOutcome) -> Value {
         }),
     };
     let (reward, done) = (outcome.reward, outcome.done);
-    match outcome.metadata.is_empty() {
-        true => json!({"observation": observation, "reward": reward, "done": done}),
-        false => json!({
+    if outcome.metadata.is_empty() {
+        json!({"observation": observation, "reward": reward, "done": done})
+    } else {
+        json!({
             "observation": observation, "reward": reward, "done": done, "metadata": metadata,
-        }),
+        })
     }
 }
 

@@ -64,12 +64,13 @@ pub fn hub(listed: Vec<Value>, before: &[(&str, Reply)]) -> FaultServer {
         (at(OTHER), vec![b'x'; 100_000]),
     ];
     served.extend([QUESTIONS, METADATA, TABLE].map(|file| (at(file), bytes(file))));
-    let before = before
-        .iter()
-        .map(|(file, reply)| match file.starts_with('/') {
-            true => ((*file).to_owned(), reply.clone()),
-            false => (at(file), reply.clone()),
-        });
+    let before = before.iter().map(|(file, reply)| {
+        if file.starts_with('/') {
+            ((*file).to_owned(), reply.clone())
+        } else {
+            (at(file), reply.clone())
+        }
+    });
     serve(served, before)
 }
 

@@ -104,11 +104,12 @@ impl Journal {
     /// Returns an error if the file was deleted or replaced. SQLite would not notice, and would
     /// write to a file that no longer has a name.
     fn refuse_gone(&self) -> Result<(), JournalError> {
-        match file_id(&self.path) == self.file {
-            true => Ok(()),
-            false => Err(JournalError::Gone {
+        if file_id(&self.path) == self.file {
+            Ok(())
+        } else {
+            Err(JournalError::Gone {
                 path: self.path.clone(),
-            }),
+            })
         }
     }
 

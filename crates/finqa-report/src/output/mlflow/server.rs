@@ -69,9 +69,10 @@ impl TrackingServer {
             .body(body);
         let bytes = self.send("artifacts", request).await?;
         // The web page of a proxy may come with status 200 too.
-        match is_html(&bytes) {
-            true => Err(self.unexpected("artifacts", &bytes)),
-            false => Ok(()),
+        if is_html(&bytes) {
+            Err(self.unexpected("artifacts", &bytes))
+        } else {
+            Ok(())
         }
     }
 

@@ -88,17 +88,19 @@ pub(super) fn short(value: f64) -> String {
     let decimals = bounds.iter().find(|(least, _)| value.abs() >= *least);
     let decimals = decimals.map_or(7, |(_, decimals)| *decimals);
     let text = format!("{value:.decimals$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
     }
 }
 
 /// A time in seconds as text, with about three significant digits and a unit.
 pub(super) fn seconds(value: f64) -> String {
-    match value < 0.1 {
-        true => format!("{} ms", short(1000.0 * value)),
-        false => format!("{} s", short(value)),
+    if value < 0.1 {
+        format!("{} ms", short(1000.0 * value))
+    } else {
+        format!("{} s", short(value))
     }
 }
 

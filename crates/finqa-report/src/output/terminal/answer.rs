@@ -63,9 +63,10 @@ fn is_embedded(solution: &Solution) -> bool {
 /// The answer alone, on one line.
 pub fn short_answer(solution: &Solution) -> String {
     let Some(answer) = &solution.answer else {
-        return match is_embedded(solution) {
-            true => "none".to_owned(),
-            false => format!("none ({})", solution.outcome.name().replace('_', " ")),
+        return if is_embedded(solution) {
+            "none".to_owned()
+        } else {
+            format!("none ({})", solution.outcome.name().replace('_', " "))
         };
     };
     harmless(&single_spaced(&with_scale(&answer.printed, answer.unit))).into_owned()
@@ -111,9 +112,10 @@ fn evidence(view: &AnswerView<'_>) -> Vec<String> {
         .map(|cited| cited.place().chars().count());
     let id_width = ids.max().unwrap_or(0);
     let lines = view.evidence.iter().map(|cited| {
-        let label = match cited.label.is_empty() {
-            true => "(no such place)".to_owned(),
-            false => single_spaced(&cited.in_words()),
+        let label = if cited.label.is_empty() {
+            "(no such place)".to_owned()
+        } else {
+            single_spaced(&cited.in_words())
         };
         format!("{:id_width$}  {}  {label}", cited.place(), cited.literal)
     });
@@ -125,10 +127,11 @@ fn critic(view: &AnswerView<'_>) -> Vec<String> {
     let several = view.rounds.len() > 1;
     for round in &view.rounds {
         let chosen = several && view.solution.chosen_round == Some(round.number);
-        let number = match several {
+        let number = if several {
+            format!("round {}: {}, ", round.number, single_spaced(&round.answer))
+        } else {
             // The answer of a single round is already in the headline.
-            false => String::new(),
-            true => format!("round {}: {}, ", round.number, single_spaced(&round.answer)),
+            String::new()
         };
         let chosen = if chosen { " (taken)" } else { "" };
         lines.push(format!("{number}{}{chosen}", round.summary));

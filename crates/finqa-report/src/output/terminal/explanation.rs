@@ -92,17 +92,20 @@ fn read(of: &Explanation) -> Vec<(usize, String)> {
 }
 
 fn figure(asked: &AskedFigure) -> String {
-    let name = match asked.name.is_empty() {
-        true => "no name".to_owned(),
-        false => format!("{:?}", asked.name),
+    let name = if asked.name.is_empty() {
+        "no name".to_owned()
+    } else {
+        format!("{:?}", asked.name)
     };
-    let periods = match asked.periods.is_empty() {
-        true => "no period named".to_owned(),
-        false => asked.periods.join(", "),
+    let periods = if asked.periods.is_empty() {
+        "no period named".to_owned()
+    } else {
+        asked.periods.join(", ")
     };
-    let qualifiers = match asked.qualifiers.is_empty() {
-        true => String::new(),
-        false => format!(" with {}", quoted(&asked.qualifiers)),
+    let qualifiers = if asked.qualifiers.is_empty() {
+        String::new()
+    } else {
+        format!(" with {}", quoted(&asked.qualifiers))
     };
     let scope = asked.scope.iter().map(|part| format!("; {part}"));
     format!(

@@ -12,9 +12,10 @@ pub fn candidate_line(candidate: &Candidate) -> String {
         let why = candidate.rejected.as_deref().unwrap_or_default();
         return format!("candidate {number} was not run: {why}");
     };
-    let passes = match candidate.passes {
-        true => "passes",
-        false => "does not pass",
+    let passes = if candidate.passes {
+        "passes"
+    } else {
+        "does not pass"
     };
     let p = p_value(effect.p);
     format!(

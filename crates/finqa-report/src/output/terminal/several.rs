@@ -124,9 +124,10 @@ fn table(several: &SeveralRuns) -> String {
         column.set_padding((0, 1));
     }
     let shown = several.runs.iter().filter_map(|run| run.verdict.as_ref());
-    let note = match shown.into_iter().any(|it| it.shown != Shown::Nothing) {
-        true => "\n* a difference is shown: p < 0.05, and the interval excludes 0",
-        false => "\nNo difference from A is shown.",
+    let note = if shown.into_iter().any(|it| it.shown != Shown::Nothing) {
+        "\n* a difference is shown: p < 0.05, and the interval excludes 0"
+    } else {
+        "\nNo difference from A is shown."
     };
     spaced(&format!("{}{note}", table.trim_fmt()))
 }

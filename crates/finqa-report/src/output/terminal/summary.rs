@@ -30,12 +30,11 @@ pub fn summary_text(
     if let Some(episodes) = &summary.episodes {
         parts.push(style.wrap(&episode_line(episodes)));
     }
-    match verbose {
-        true => parts.push(scorecard_tables(&summary.scores, style)),
-        false => {
-            parts.extend(other_rules(&summary.scores).map(|line| style.wrap(&line)));
-            parts.extend(outcome_line(&summary.scores, style));
-        }
+    if verbose {
+        parts.push(scorecard_tables(&summary.scores, style));
+    } else {
+        parts.extend(other_rules(&summary.scores).map(|line| style.wrap(&line)));
+        parts.extend(outcome_line(&summary.scores, style));
     }
     parts.extend(failure_lines(summary).map(|line| style.wrap(&line)));
     let mut lines: Vec<String> = summary.epochs.iter().flat_map(epoch_lines).collect();
@@ -95,10 +94,7 @@ fn measured(run: &RunMeta) -> String {
         },
     };
     let setting = |key: &str| run.settings.get(key).and_then(toml::Value::as_str);
-    let fictional = match run.invented {
-        true => " (fictional)",
-        false => "",
-    };
+    let fictional = if run.invented { " (fictional)" } else { "" };
     let mode = match (setting("mode"), setting("history")) {
         (Some("conversations"), Some("gold")) => ", conversations with gold history",
         (Some("conversations"), _) => ", conversations",
@@ -288,9 +284,10 @@ fn spent_line(summary: &Summary) -> Option<String> {
         ),
     };
     // A call that is repeated after a failure consists of several requests.
-    let requests = match spent.requests > spent.calls {
-        true => format!(" in {}", counted(spent.requests, "request")),
-        false => String::new(),
+    let requests = if spent.requests > spent.calls {
+        format!(" in {}", counted(spent.requests, "request"))
+    } else {
+        String::new()
     };
     let limit = summary.run.reply_limit.iter();
     let limit: String = limit
@@ -312,18 +309,20 @@ fn spent_line(summary: &Summary) -> Option<String> {
 /// because adding a price would not help.
 fn cost(cost: &Cost, used: &NodeUsage) -> String {
     let is_unstated = cost.unpriced > 0 && cost.unpriced == used.without_usage;
-    match cost.known.is_zero() && is_unstated && used.tokens.total() == 0 {
-        true => "unknown (the server states no tokens)".to_owned(),
-        false => cost.to_string(),
+    if cost.known.is_zero() && is_unstated && used.tokens.total() == 0 {
+        "unknown (the server states no tokens)".to_owned()
+    } else {
+        cost.to_string()
     }
 }
 
 /// A number of tokens in words. It is a minimum if a server did not state its tokens or an answer
 /// was lost, because the sum lacks these.
 fn tokens(node: &NodeUsage, count: u64) -> String {
-    match node.without_usage > 0 || node.lost > 0 {
-        true => format!("{count} (at least)"),
-        false => count.to_string(),
+    if node.without_usage > 0 || node.lost > 0 {
+        format!("{count} (at least)")
+    } else {
+        count.to_string()
     }
 }
 

@@ -57,9 +57,10 @@ impl TerminalWriter {
 
     /// Prints a warning, even with `--quiet`.
     pub fn warn(&self, line: &str) {
-        match self.options.logged {
-            true => tracing::warn!(target: TARGET, "{}", spaced(line)),
-            false => self.line(&for_stderr(line)),
+        if self.options.logged {
+            tracing::warn!(target: TARGET, "{}", spaced(line));
+        } else {
+            self.line(&for_stderr(line));
         }
     }
 

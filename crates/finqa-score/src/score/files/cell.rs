@@ -38,9 +38,10 @@ fn is_negative_number(text: &str) -> bool {
 }
 
 fn pictured(c: char) -> char {
-    match c.is_control() && !matches!(c, '\t' | '\n' | '\r') {
-        true => picture(c),
-        false => c,
+    if c.is_control() && !matches!(c, '\t' | '\n' | '\r') {
+        picture(c)
+    } else {
+        c
     }
 }
 

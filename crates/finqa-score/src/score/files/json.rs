@@ -27,11 +27,12 @@ pub(super) fn values(json: &str) -> Result<Vec<(usize, &RawValue)>, serde_json::
     // Cut the final line break, because the error of a truncated value would otherwise name the
     // line after it.
     let json = json.trim_end();
-    let values: Vec<&RawValue> = match json.trim_start().starts_with('[') {
-        true => serde_json::from_str(json)?,
-        false => Deserializer::from_str(json)
+    let values: Vec<&RawValue> = if json.trim_start().starts_with('[') {
+        serde_json::from_str(json)?
+    } else {
+        Deserializer::from_str(json)
             .into_iter()
-            .collect::<Result<_, _>>()?,
+            .collect::<Result<_, _>>()?
     };
     let (mut line, mut passed) = (1, 0);
     let values = values.into_iter().map(|value| {

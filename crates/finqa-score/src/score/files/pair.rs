@@ -214,9 +214,10 @@ fn normalised(question: &str) -> String {
 /// The gold that exact match (EM) and numeric match (NM) compare: the value of a turn, the printed
 /// answer of a stand-alone question.
 fn written_gold(gold: &Gold, is_turn: bool) -> Option<String> {
-    match is_turn {
-        true => gold.exe_ans.as_ref().map(Value::to_string),
-        false => gold.answer.clone(),
+    if is_turn {
+        gold.exe_ans.as_ref().map(Value::to_string)
+    } else {
+        gold.answer.clone()
     }
 }
 
@@ -253,9 +254,10 @@ fn scored_row(
     let of_dataset = written_gold(&gold, is_turn);
     let answered = !row.prediction.trim().is_empty() || row.program.is_some();
     let record = found.map(|(record, _)| record);
-    let outcome = row.outcome.unwrap_or(match answered {
-        true => Outcome::Answered,
-        false => Outcome::ParseFailure,
+    let outcome = row.outcome.unwrap_or(if answered {
+        Outcome::Answered
+    } else {
+        Outcome::ParseFailure
     });
     if outcome == Outcome::Answered && row.prediction.trim().is_empty() && row.value.is_none() {
         let program = row.program.as_deref();
@@ -283,9 +285,10 @@ fn scored_row(
             Some((_, case)) if row.question.is_empty() => case.question.text.clone(),
             _ => row.question,
         },
-        mode: match is_turn {
-            true => Mode::Conversations,
-            false => Mode::Questions,
+        mode: if is_turn {
+            Mode::Conversations
+        } else {
+            Mode::Questions
         },
         document: record.map(|record| record.document.clone()),
         solution: Solution {

@@ -151,9 +151,12 @@ async fn results_that_do_not_come_end_the_run_and_the_next_process_fetches_them(
         let server = server(|_| Ending::Complete);
         server.intercept(move |request| {
             let is_asked = request.path == path;
-            is_asked.then(|| match path.contains("files") {
-                true => Reply::error(404, "not_found", "No such File object"),
-                false => described(|_| {}),
+            is_asked.then(|| {
+                if path.contains("files") {
+                    Reply::error(404, "not_found", "No such File object")
+                } else {
+                    described(|_| {})
+                }
             })
         });
         let mut connection = openai(&server.http);

@@ -345,9 +345,10 @@ async fn write_reply(stream: &mut TcpStream, reply: &Reply) -> bool {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
     let is_whole = reply.delivery == Delivery::Whole;
-    let part = match is_whole {
-        true => &reply.body[..],
-        false => &reply.body[..reply.body.len() / 2],
+    let part = if is_whole {
+        &reply.body[..]
+    } else {
+        &reply.body[..reply.body.len() / 2]
     };
     head.push_str(&format!("content-length: {}\r\n\r\n", reply.body.len()));
     let bytes = [head.as_bytes(), part].concat();
