@@ -234,6 +234,7 @@ fn is_strange(c: char) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::too_many_lines, reason = "tables of cases")]
 mod tests {
     use super::*;
 

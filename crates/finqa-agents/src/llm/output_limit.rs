@@ -90,6 +90,7 @@ fn numbers(text: &str) -> Vec<u64> {
 }
 
 #[cfg(test)]
+#[allow(clippy::too_many_lines, reason = "tables of cases")]
 mod tests {
     use super::*;
 

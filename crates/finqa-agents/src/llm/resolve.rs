@@ -34,46 +34,11 @@ impl ModelConnection {
                 .map(|value| value.trim().to_owned())
                 .filter(|value| !value.is_empty())
         };
-        let is_set = |provider: &Provider| provider.variables().any(|it| var(it).is_some());
-        let by_variable = match flags.base_url {
-            Some(_) => None,
-            None => Provider::all().find(is_set),
-        };
-        let provider = flags.provider.or(by_variable).unwrap_or(Provider::OpenAi);
-        if provider.profile().protocol.is_some()
-            && let Some(api) = flags.api.and_then(|api| api.to_possible_value())
-        {
-            return Err(SettingsError::NotOpenAiApi(api.get_name().to_owned()));
-        }
+        let provider = chosen_provider(&var, flags)?;
         let given = address(provider, &var, flags)?;
         let url = &given.url;
-        let key_variable = provider.profile().key_variable;
-        let api_key = var(key_variable);
-        if api_key.as_deref().is_some_and(is_broken_key) {
-            return Err(SettingsError::Key {
-                variable: key_variable,
-            });
-        }
         let endpoint = Endpoint::of_url(url);
-        let host = || url.host_str().unwrap_or_default().to_owned();
-        if api_key.is_some()
-            && url.scheme() == "http"
-            && endpoint != Endpoint::Loopback
-            && var(ALLOW_HTTP).as_deref() != Some("true")
-        {
-            return Err(SettingsError::Unencrypted {
-                variable: key_variable,
-                host: host(),
-            });
-        }
-        if api_key.is_none() && matches!(endpoint, Endpoint::Own(_)) {
-            let is_claude = provider != Provider::Anthropic && flags.name.starts_with("claude");
-            return Err(SettingsError::NoKey {
-                variable: key_variable,
-                host: host(),
-                is_claude,
-            });
-        }
+        let api_key = key_for(url, provider, &var, &flags.name)?;
         // A local model on a small machine may need minutes. Both times are set by hand.
         let timeout = flags.timeout.unwrap_or(match endpoint {
             Endpoint::Loopback => 600,
@@ -112,6 +77,67 @@ impl ModelConnection {
             },
         })
     }
+}
+
+/// The provider that the flags name, or the first one with a set variable.
+///
+/// # Errors
+/// If the flags name an API that the provider does not have.
+fn chosen_provider(
+    var: VariableLookup<'_>,
+    flags: &ModelSettings,
+) -> Result<Provider, SettingsError> {
+    let is_set = |provider: &Provider| provider.variables().any(|it| var(it).is_some());
+    let by_variable = match flags.base_url {
+        Some(_) => None,
+        None => Provider::all().find(is_set),
+    };
+    let provider = flags.provider.or(by_variable).unwrap_or(Provider::OpenAi);
+    if provider.profile().protocol.is_some()
+        && let Some(api) = flags.api.and_then(|api| api.to_possible_value())
+    {
+        return Err(SettingsError::NotOpenAiApi(api.get_name().to_owned()));
+    }
+    Ok(provider)
+}
+
+/// The key to send to this address, if a key is set. The name of the model is only for the error.
+///
+/// # Errors
+/// If the key is broken or would be sent without encryption, or if a server that needs a key gets
+/// none.
+fn key_for(
+    url: &Url,
+    provider: Provider,
+    var: VariableLookup<'_>,
+    model: &str,
+) -> Result<Option<String>, SettingsError> {
+    let variable = provider.profile().key_variable;
+    let key = var(variable);
+    if key.as_deref().is_some_and(is_broken_key) {
+        return Err(SettingsError::Key { variable });
+    }
+    let endpoint = Endpoint::of_url(url);
+    let host = || url.host_str().unwrap_or_default().to_owned();
+    if key.is_some()
+        && url.scheme() == "http"
+        && endpoint != Endpoint::Loopback
+        && var(ALLOW_HTTP).as_deref() != Some("true")
+    {
+        return Err(SettingsError::Unencrypted {
+            variable,
+            host: host(),
+        });
+    }
+    if key.is_none() && matches!(endpoint, Endpoint::Own(_)) {
+        let is_claude = provider != Provider::Anthropic && model.starts_with("claude");
+        return Err(SettingsError::NoKey {
+            variable,
+            host: host(),
+            is_claude,
+        });
+    }
+    Ok(key)
 }
 
 /// The proxy that the HTTP client uses for an address, and the variable that names the proxy.
@@ -293,4 +319,5 @@ fn checked_model(provider: Provider, name: &str) -> Result<String, SettingsError
 }
 
 #[cfg(test)]
+#[allow(clippy::too_many_lines, reason = "tables of cases")]
 mod tests;

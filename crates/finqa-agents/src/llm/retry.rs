@@ -7,8 +7,8 @@
 use std::future::Future;
 use std::time::Duration;
 
-use backoff::ExponentialBackoffBuilder;
 use backoff::backoff::Backoff;
+use backoff::{ExponentialBackoff, ExponentialBackoffBuilder};
 use futures::FutureExt;
 use jiff::SignedDuration;
 use tokio::time::Instant;
@@ -101,20 +101,7 @@ where
     F: FnMut() -> Fut,
     Fut: Future<Output = Result<T, Box<ModelError>>>,
 {
-    let mut started = Instant::now();
-    // Each wait is chosen at random between half of the delay and the full delay, so that calls
-    // that failed at the same time are not repeated at the same time.
-    let mut waits = ExponentialBackoffBuilder::new()
-        .with_initial_interval(options.first_delay.mul_f64(0.75))
-        .with_max_interval(options.max_delay.mul_f64(0.75))
-        .with_randomization_factor(1.0 / 3.0)
-        .with_multiplier(2.0)
-        .with_max_elapsed_time(None)
-        .build();
-    // The attempts that count, and those of them that timed out.
-    let (mut counted, mut timeouts) = (0, 0);
-    // The reason why the last reply could not be used.
-    let mut unusable = None;
+    let mut failed = FailedAttempts::new(options);
     for attempt in 1.. {
         if stop.abort.is_cancelled() {
             break;
@@ -130,64 +117,13 @@ where
             },
             outcome = &mut running => outcome,
         };
-        let mut error = match outcome {
+        let error = match outcome {
             Ok(value) => return Ok(value),
-            Err(error) => *error,
+            Err(error) => error,
         };
-        let own = waits.next_backoff().unwrap_or(options.max_delay);
-        let delay = match error.retry_after {
-            // A hint never shortens our own wait. Calls that were refused together got the same
-            // hint, so a random wait is added: a quarter of our own, which is set by hand.
-            Some(hint) => hint.max(own).saturating_add(own / 4),
-            None => own,
-        };
-        let most = match error.kind {
-            ErrorKind::Connect => options.connect_attempts.min(options.max_attempts),
-            _ => options.max_attempts,
-        };
-        timeouts += u32::from(error.kind == ErrorKind::Timeout);
-        counted += u32::from(error.outage.is_none());
-        let way = match error.kind {
-            // The message quotes the model's output, which differs each time, so do not compare it.
-            ErrorKind::BadGeneration => Some(String::new()),
-            ErrorKind::Malformed => error.message.split(QUOTE).next().map(constant_words),
-            _ => None,
-        };
-        let is_same = way.is_some() && std::mem::replace(&mut unusable, way.clone()) == way;
-        if !error.kind.is_transient() || is_same || timeouts >= options.max_timeouts {
-            return Err(error);
-        }
-        // Do not charge the wait for the limits to this call's deadline.
-        started += error.queued;
-        if error.outage.is_some() {
-            // Do not charge the outage to this call's deadline.
-            started = Instant::now();
-        }
-        let limit = options.give_up_after;
-        let long_hint = error
-            .retry_after
-            .filter(|hint| *hint >= LONG_HINT.min(limit));
-        if let Some(hint) = long_hint {
-            error.add(&format!("it asks to wait {}", shown(hint)));
-        }
-        let waited = error.outage.unwrap_or_else(|| started.elapsed());
-        let is_late = waited.saturating_add(delay) > limit;
-        if long_hint.is_some_and(|hint| hint > limit) {
-            error.add(&format!("give_up_after is {}", shown(limit)));
-            error.is_given_up = true;
-        } else if error.outage.is_some() && is_late {
-            error.add(&format!("no answer for {} (give_up_after)", shown(limit)));
-            error.is_given_up = true;
-        }
-        if error.is_given_up || error.outage.is_none() && (counted >= most || is_late) {
-            return Err(error);
-        }
-        notify(RetryNotice {
-            attempt,
-            delay,
-            reason: error.kind,
-            message: error.message,
-        });
+        let notice = failed.count(attempt, error).map_err(|error| *error)?;
+        let delay = notice.delay;
+        notify(notice);
         tokio::select! {
             biased;
             () = stop.abort.cancelled() => break,
@@ -196,6 +132,118 @@ where
         }
     }
     Err(cancelled())
+}
+
+/// What the failed attempts of a request have used up.
+struct FailedAttempts {
+    options: RetryOptions,
+    started: Instant,
+    waits: ExponentialBackoff,
+    /// The attempts that count, and those of them that timed out.
+    counted: u32,
+    timeouts: u32,
+    /// The reason why the last reply could not be used.
+    unusable: Option<String>,
+}
+
+impl FailedAttempts {
+    fn new(options: RetryOptions) -> Self {
+        Self {
+            options,
+            started: Instant::now(),
+            // Each wait is chosen at random between half of the delay and the full delay, so that
+            // calls that failed at the same time are not repeated at the same time.
+            waits: ExponentialBackoffBuilder::new()
+                .with_initial_interval(options.first_delay.mul_f64(0.75))
+                .with_max_interval(options.max_delay.mul_f64(0.75))
+                .with_randomization_factor(1.0 / 3.0)
+                .with_multiplier(2.0)
+                .with_max_elapsed_time(None)
+                .build(),
+            counted: 0,
+            timeouts: 0,
+            unusable: None,
+        }
+    }
+
+    /// Counts a failed attempt. Returns the error if the request is not sent again.
+    fn count(
+        &mut self,
+        attempt: u32,
+        mut error: Box<ModelError>,
+    ) -> Result<RetryNotice, Box<ModelError>> {
+        let delay = self.delay(&error);
+        self.timeouts += u32::from(error.kind == ErrorKind::Timeout);
+        self.counted += u32::from(error.outage.is_none());
+        let is_same = self.is_unusable_again(&error);
+        if !error.kind.is_transient() || is_same || self.timeouts >= self.options.max_timeouts {
+            return Err(error);
+        }
+        // Do not charge the wait for the limits to this call's deadline.
+        self.started += error.queued;
+        if error.outage.is_some() {
+            // Do not charge the outage to this call's deadline.
+            self.started = Instant::now();
+        }
+        if self.is_over(&mut error, delay) {
+            return Err(error);
+        }
+        Ok(RetryNotice {
+            attempt,
+            delay,
+            reason: error.kind,
+            message: error.message,
+        })
+    }
+
+    /// The wait after this failure.
+    fn delay(&mut self, error: &ModelError) -> Duration {
+        let own = self.waits.next_backoff().unwrap_or(self.options.max_delay);
+        match error.retry_after {
+            // A hint never shortens our own wait. Calls that were refused together got the same
+            // hint, so a random wait is added: a quarter of our own, which is set by hand.
+            Some(hint) => hint.max(own).saturating_add(own / 4),
+            None => own,
+        }
+    }
+
+    /// True if the reply could not be used in the same way as the last reply that could not.
+    fn is_unusable_again(&mut self, error: &ModelError) -> bool {
+        let way = match error.kind {
+            // The message quotes the model's output, which differs each time, so do not compare it.
+            ErrorKind::BadGeneration => Some(String::new()),
+            ErrorKind::Malformed => error.message.split(QUOTE).next().map(constant_words),
+            _ => None,
+        };
+        way.is_some() && std::mem::replace(&mut self.unusable, way.clone()) == way
+    }
+
+    /// True if another attempt after this delay would exceed the number of attempts or the time. If
+    /// the time decides, the error says so.
+    fn is_over(&self, error: &mut ModelError, delay: Duration) -> bool {
+        let options = self.options;
+        let most = match error.kind {
+            ErrorKind::Connect => options.connect_attempts.min(options.max_attempts),
+            _ => options.max_attempts,
+        };
+        let limit = options.give_up_after;
+        let long_hint = error
+            .retry_after
+            .filter(|hint| *hint >= LONG_HINT.min(limit));
+        if let Some(hint) = long_hint {
+            error.add(&format!("it asks to wait {}", shown(hint)));
+        }
+        let waited = error.outage.unwrap_or_else(|| self.started.elapsed());
+        let is_late = waited.saturating_add(delay) > limit;
+        if long_hint.is_some_and(|hint| hint > limit) {
+            error.add(&format!("give_up_after is {}", shown(limit)));
+            error.is_given_up = true;
+        } else if error.outage.is_some() && is_late {
+            error.add(&format!("no answer for {} (give_up_after)", shown(limit)));
+            error.is_given_up = true;
+        }
+        error.is_given_up || error.outage.is_none() && (self.counted >= most || is_late)
+    }
 }
 
 /// A time with its unit, in the form of options.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 use super::candidates::{bounded, candidates, without_think};
-use super::lenient;
+use super::lenient::{self, Refusal};
 
 /// An analysis has at least one of these keys.
 pub(super) const ANALYSIS_KEYS: [&str; 3] = ["answer", "program", "steps"];
@@ -39,70 +39,75 @@ pub(super) struct ReplyObject {
 /// `{"answer": 0.5}`, which must not replace the full one before it. On a tie, the first tried
 /// candidate wins.
 pub(super) fn find(text: &str, keys: &[&str]) -> ObjectSearch {
-    let count = |members: &Map<String, Value>| {
-        let is_there = |key: &&&str| members.get(**key).is_some_and(|value| !value.is_null());
-        keys.iter().filter(is_there).count()
-    };
-    let is_requested = |members: &Map<String, Value>, cut_in: Option<&str>| {
-        let mut all = keys.iter();
-        all.any(|key| members.contains_key(*key) || cut_in == Some(*key))
-    };
     // Usually, the text is strict JSON, and no candidates are needed.
-    let whole = |members| {
-        ObjectSearch::Object(ReplyObject {
+    if let Some(members) = whole(text, keys) {
+        return ObjectSearch::Object(ReplyObject {
             members,
             place: 0..text.len(),
             cut_in: None,
             is_closed: true,
-        })
-    };
-    match serde_json::from_str(text.trim()) {
-        Ok(Value::Object(members)) if is_requested(&members, None) => return whole(members),
-        // The object is written as a JSON string.
-        Ok(Value::String(inner)) => {
-            if let ObjectSearch::Object(object) = find(&inner, keys)
-                && object.is_closed
-            {
-                return whole(object.members);
-            }
-        }
-        _ => {}
+        });
     }
     let mut best: Option<ReplyObject> = None;
     let mut refusal = None;
     for start in candidates(text) {
-        let (value, end, cut_in, is_closed) = match strict(text, start) {
-            Some((value, end)) => (value, end, None, true),
-            None => match lenient::read(text, start) {
-                Ok(read) => (read.value, read.end, read.cut_in, read.is_closed),
-                Err(refused) => {
-                    refusal.get_or_insert(ObjectSearch::Refused {
-                        offset: refused.offset,
-                        what: refused.what,
-                    });
-                    continue;
-                }
-            },
+        let object = match object_at(text, start) {
+            Ok(Some(object)) => object,
+            Ok(None) => continue,
+            Err(refused) => {
+                refusal.get_or_insert(ObjectSearch::Refused {
+                    offset: refused.offset,
+                    what: refused.what,
+                });
+                continue;
+            }
         };
-        let Value::Object(members) = value else {
-            continue;
-        };
-        let most = best.as_ref().map(|object| count(&object.members));
-        if is_requested(&members, cut_in.as_deref())
-            && most.is_none_or(|most| count(&members) > most)
-        {
-            best = Some(ReplyObject {
-                members,
-                place: start..end,
-                cut_in,
-                is_closed,
-            });
+        let most = best.as_ref().map(|best| best.count(keys));
+        if object.has_any(keys) && most.is_none_or(|most| object.count(keys) > most) {
+            best = Some(object);
         }
     }
     match best {
         Some(object) => ObjectSearch::Object(object),
         None => refusal.unwrap_or(ObjectSearch::Nothing),
     }
+}
+
+/// Reads a text that consists of one object with one of `keys` and nothing else. The object may be
+/// written as a JSON string, with other text around it.
+fn whole(text: &str, keys: &[&str]) -> Option<Map<String, Value>> {
+    match serde_json::from_str(text.trim()) {
+        Ok(Value::Object(members)) => {
+            let has_any = keys.iter().any(|key| members.contains_key(*key));
+            has_any.then_some(members)
+        }
+        Ok(Value::String(inner)) => match find(&inner, keys) {
+            ObjectSearch::Object(object) if object.is_closed => Some(object.members),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Reads the object that starts at byte `start`, strictly or else leniently. `None` if another value
+/// starts there.
+fn object_at(text: &str, start: usize) -> Result<Option<ReplyObject>, Refusal> {
+    let (value, end, cut_in, is_closed) = match strict(text, start) {
+        Some((value, end)) => (value, end, None, true),
+        None => {
+            let read = lenient::read(text, start)?;
+            (read.value, read.end, read.cut_in, read.is_closed)
+        }
+    };
+    Ok(match value {
+        Value::Object(members) => Some(ReplyObject {
+            members,
+            place: start..end,
+            cut_in,
+            is_closed,
+        }),
+        _ => None,
+    })
 }
 
 /// Reads a text that consists of one list or object. Some models write it as a JSON string, and
@@ -162,6 +167,19 @@ impl ReplyObject {
     /// The member called `name`; `None` if it is absent or null.
     pub(super) fn member(&self, name: &str) -> Option<&Value> {
         self.members.get(name).filter(|value| !value.is_null())
+    }
+
+    /// The number of these keys whose members are there and not null.
+    fn count(&self, keys: &[&str]) -> usize {
+        let is_there = |key: &&&str| self.member(key).is_some();
+        keys.iter().filter(is_there).count()
+    }
+
+    /// True if the object has one of these keys, even with null, or if the text ends inside the
+    /// value of one.
+    fn has_any(&self, keys: &[&str]) -> bool {
+        let mut all = keys.iter();
+        all.any(|key| self.members.contains_key(*key) || self.cut_in.as_deref() == Some(*key))
     }
 
     /// The first keys, for an error message.

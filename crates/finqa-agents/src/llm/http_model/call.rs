@@ -231,48 +231,16 @@ impl HttpCall<'_> {
     fn read_reply(&self, exchange: &HttpReply) -> Result<ChatReply, Box<ModelError>> {
         let model = self.model;
         let secret = model.settings.key();
-        let exchange = &classify::success(exchange, secret).map_err(|mut error| {
-            if error.status == Some(401) && secret.is_empty() {
-                let variable = model.settings.provider.profile().key_variable;
-                let hint = format!("; no key was sent: set {variable} to the server's key");
-                error.message.push_str(&hint);
-            }
-            error
-        })?;
-        let malformed = |reason: &str| {
-            let words = unreadable(reason, exchange);
-            classify::refusal(ErrorKind::Malformed, &words, exchange, secret)
-        };
-        let mut body = body::json(&exchange.body).map_err(|nature| {
-            let encoding = exchange.headers.get(CONTENT_ENCODING);
-            let encoding = encoding.and_then(|it| it.to_str().ok());
-            // The HTTP client removes this header from a body that it decodes.
-            match encoding.filter(|it| !it.eq_ignore_ascii_case("identity")) {
-                Some(encoding) => malformed(&format!(
-                    "the body is compressed ({encoding}), although that was refused"
-                )),
-                None => malformed(&format!("the body is not a reply: {nature}")),
-            }
-        })?;
+        let exchange = &self.success(exchange)?;
+        let mut body = json_body(exchange, secret)?;
         // Everything that is read below is stored and shown, so remove the key from it too.
         redact_json(&mut body, &[secret]);
         if let Some(id) = body.get("id").and_then(Value::as_str) {
             set(&Span::current(), "gen_ai.response.id", id.to_owned());
         }
         let decoded = model.protocol.decode(&body, self.request);
-        let mut decoded = decoded.map_err(|missing| {
-            // Some gateways return the failure of the server behind them with a success status.
-            let words = ErrorDetails::of(&body);
-            let status = words.status();
-            let is_error = |name: &str| body.get(name).is_some_and(|error| !error.is_null());
-            let is_error = ERRORS.into_iter().any(is_error);
-            let kind = match kind_of(status.unwrap_or_default(), &words) {
-                ErrorKind::Unknown if !is_error => return malformed(missing),
-                ErrorKind::Unknown if status.is_none() => ErrorKind::ServerError,
-                kind => kind,
-            };
-            classify::refusal(kind, &words.message, exchange, secret)
-        })?;
+        let mut decoded =
+            decoded.map_err(|missing| failure_in_body(&body, missing, exchange, secret))?;
         if decoded.finish.is_bad_generation() && !is_complete(self.request, &decoded) {
             let why = format!("its finish_reason is `{}`", decoded.finish);
             return Err(classify::refusal(
@@ -295,6 +263,21 @@ impl HttpCall<'_> {
             request_id: classify::request_id(exchange, secret),
             batch: exchange.batch.clone(),
             ..decoded
+        })
+    }
+
+    /// Returns a successful reply without the key. If the server refused a request without a key,
+    /// the error says how to give one.
+    fn success(&self, exchange: &HttpReply) -> Result<HttpReply, Box<ModelError>> {
+        let settings = &self.model.settings;
+        let secret = settings.key();
+        classify::success(exchange, secret).map_err(|mut error| {
+            if error.status == Some(401) && secret.is_empty() {
+                let variable = settings.provider.profile().key_variable;
+                let hint = format!("; no key was sent: set {variable} to the server's key");
+                error.message.push_str(&hint);
+            }
+            error
         })
     }
 
@@ -416,8 +399,45 @@ fn words_of(error: &ModelError) -> ErrorDetails {
     ErrorDetails::read(error.body.as_deref().unwrap_or_default().as_bytes())
 }
 
-/// Says why a reply cannot be read, and quotes its beginning.
-fn unreadable(reason: &str, exchange: &HttpReply) -> String {
+/// Reads the body of a successful reply as JSON.
+fn json_body(exchange: &HttpReply, secret: &str) -> Result<Value, Box<ModelError>> {
+    body::json(&exchange.body).map_err(|nature| {
+        let encoding = exchange.headers.get(CONTENT_ENCODING);
+        let encoding = encoding.and_then(|it| it.to_str().ok());
+        // The HTTP client removes this header from a body that it decodes.
+        let reason = match encoding.filter(|it| !it.eq_ignore_ascii_case("identity")) {
+            Some(encoding) => {
+                format!("the body is compressed ({encoding}), although that was refused")
+            }
+            None => format!("the body is not a reply: {nature}"),
+        };
+        malformed(&reason, exchange, secret)
+    })
+}
+
+/// The error for the body of a successful reply that has no answer, because `missing` is not there.
+/// Some gateways return the failure of the server behind them with a success status.
+fn failure_in_body(
+    body: &Value,
+    missing: &str,
+    exchange: &HttpReply,
+    secret: &str,
+) -> Box<ModelError> {
+    let words = ErrorDetails::of(body);
+    let status = words.status();
+    let is_error = |name: &str| body.get(name).is_some_and(|error| !error.is_null());
+    let is_error = ERRORS.into_iter().any(is_error);
+    let kind = match kind_of(status.unwrap_or_default(), &words) {
+        ErrorKind::Unknown if !is_error => return malformed(missing, exchange, secret),
+        ErrorKind::Unknown if status.is_none() => ErrorKind::ServerError,
+        kind => kind,
+    };
+    classify::refusal(kind, &words.message, exchange, secret)
+}
+
+/// The error for a reply that cannot be read. It says why, and quotes the beginning of the reply.
+fn malformed(reason: &str, exchange: &HttpReply, secret: &str) -> Box<ModelError> {
     let body = String::from_utf8_lossy(&exchange.body);
-    format!("{reason}{QUOTE}`{}`", beginning(&body))
+    let words = format!("{reason}{QUOTE}`{}`", beginning(&body));
+    classify::refusal(ErrorKind::Malformed, &words, exchange, secret)
 }
