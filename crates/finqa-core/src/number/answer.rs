@@ -229,12 +229,23 @@ impl AnswerText<'_> {
                 amounts.push(reading);
             }
         }
+        self.only(&amounts, &years, compared)
+    }
+
+    /// The only one of these figures. `compared` is the number of figures for comparison next to
+    /// them.
+    fn only<'c>(
+        &self,
+        amounts: &[&'c NumberReading],
+        years: &[&'c NumberReading],
+        compared: usize,
+    ) -> Result<&'c NumberReading, NotRead> {
         let is_same = |a: &NumberReading, b: &NumberReading| {
             let value =
                 |it: &NumberReading| it.fraction() * it.scale.map_or(1.0, super::Scale::factor);
             within(value(a), value(b), NEAR)
         };
-        match (amounts.as_slice(), years.as_slice()) {
+        match (amounts, years) {
             ([first, rest @ ..], _) => {
                 let one = rest.iter().all(|other| is_same(first, other));
                 // In "$25,587, an increase of 14.1%", the first figure is the answer and the second
@@ -323,4 +334,5 @@ impl AnswerText<'_> {
 }
 
 #[cfg(test)]
+#[allow(clippy::too_many_lines, reason = "tables of cases")]
 mod tests;

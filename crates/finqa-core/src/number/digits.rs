@@ -29,26 +29,8 @@ impl PlainNumber {
     /// Reads the number at the start of a text. `None` if it has none, or if the digits are
     /// grouped in a way that is not supported (`1,2,3`).
     pub(super) fn read(text: &str) -> Option<Self> {
-        let digits =
-            |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let at = |from: usize| text.get(from..).unwrap_or_default();
-        let first = digits(text);
-        let mut end = first;
-        let separator = at(end)
-            .chars()
-            .next()
-            .filter(|c| matches!(*c, ',' | '\'' | THIN));
-        while let Some(group) = separator.and_then(|c| at(end).strip_prefix(c)) {
-            match digits(group) {
-                // A group after a leading zero is refused: `0,345` may have a decimal comma.
-                3 if first <= 3 && !text.starts_with('0') => end = text.len() - group.len() + 3,
-                // A comma without digits after it is punctuation. A narrow space before a group of
-                // other than three digits separates two numbers.
-                0 => break,
-                _ if separator == Some(THIN) => break,
-                _ => return None,
-            }
-        }
+        let mut end = whole_part(text)?;
         let digit = |byte: &u8| byte.is_ascii_digit();
         let mut literal: String = text
             .bytes()
@@ -95,6 +77,35 @@ impl PlainNumber {
                     .map_or(0, |all| all.len()),
         })
     }
+}
+
+/// The number of bytes of the digits before the decimal point, with the marks between their groups.
+/// `None` if they are grouped in a way that is not supported.
+fn whole_part(text: &str) -> Option<usize> {
+    let at = |from: usize| text.get(from..).unwrap_or_default();
+    let first = digits(text);
+    let mut end = first;
+    let separator = at(end)
+        .chars()
+        .next()
+        .filter(|c| matches!(*c, ',' | '\'' | THIN));
+    while let Some(group) = separator.and_then(|c| at(end).strip_prefix(c)) {
+        match digits(group) {
+            // A group after a leading zero is refused: `0,345` may have a decimal comma.
+            3 if first <= 3 && !text.starts_with('0') => end = text.len() - group.len() + 3,
+            // A comma without digits after it is punctuation. A narrow space before a group of
+            // other than three digits separates two numbers.
+            0 => break,
+            _ if separator == Some(THIN) => break,
+            _ => return None,
+        }
+    }
+    Some(end)
+}
+
+/// The number of digits at the start of a text.
+fn digits(text: &str) -> usize {
+    text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len()
 }
 
 /// Converts a superscript digit or sign to its plain form.

@@ -154,6 +154,19 @@ pub(super) struct NumberCandidate {
     pub(super) reading: Result<NumberReading, NotRead>,
 }
 
+/// What follows the digits of a number, before a minus.
+#[derive(Default)]
+struct NumberSuffix {
+    /// The end of what was read, in the folded text.
+    end: usize,
+    /// True if the parenthesis before the digits is closed.
+    closed: bool,
+    percent: bool,
+    basis_points: bool,
+    /// The scale, and the power of ten by which the scale word exceeds it.
+    scale: Option<(Scale, u32)>,
+}
+
 /// Finds the candidates of a text from left to right.
 pub(super) struct Scanner<'t> {
     pub(super) folded: Folded<'t>,
@@ -215,7 +228,7 @@ impl<'t> Scanner<'t> {
             return Err(NotRead::Name);
         }
         let number = PlainNumber::read(self.behind(from)).ok_or(NotRead::Digits)?;
-        let mut end = from + number.length;
+        let end = from + number.length;
         if end < run {
             return Err(NotRead::Digits);
         }
@@ -224,33 +237,13 @@ impl<'t> Scanner<'t> {
         let digits = self.folded.text.get(from..end);
         let heading = digits.is_some_and(|digits| year_of(digits).is_some());
         let (start, inside, plus, money) = self.prefix(from, floor, heading)?;
-        let (mut closed, mut percent, mut basis_points, mut scale) = (false, false, false, None);
-        let mut money = money.to_owned();
-        // Parenthesis, percent sign, scale and currency may follow in any order.
-        loop {
-            let behind = self.behind(end);
-            let unitless = !percent && !basis_points && scale.is_none();
-            if inside.is_some() && !closed && behind.trim_start().starts_with(')') {
-                closed = true;
-                end += behind.find(')').unwrap_or(0) + 1;
-            } else if unitless && let Some(found) = UNIT.captures(behind) {
-                percent = found.name("percent").is_some();
-                basis_points = !percent;
-                end += found.get(0).map_or(0, |found| found.len());
-            } else if unitless && let Some((found, length)) = scale_behind(behind, &money) {
-                scale = Some(found);
-                end += length;
-            } else if let Some(found) = MONEY_BEHIND.captures(behind)
-                && found.name("next").is_none()
-                && let Some(found) = found.get(0).map(|found| found.as_str())
-                && (money.is_empty() && !(heading && found.starts_with(' ')) || found == "$")
-            {
-                money = found.trim().to_owned();
-                end += found.len();
-            } else {
-                break;
-            }
-        }
+        let NumberSuffix {
+            mut end,
+            closed,
+            mut percent,
+            basis_points,
+            scale,
+        } = self.suffix(end, inside.is_some(), heading, money);
         // The minus of `45-` counts only if nothing but closing marks follows.
         let closes = |c: char| c.is_whitespace() || ")]}.\"'|".contains(c);
         let behind = self.behind(end).strip_prefix('-');
@@ -328,6 +321,40 @@ impl<'t> Scanner<'t> {
         match BEFORE.iter().find(|(bad, _)| bad.is_match(before)) {
             Some((_, reason)) => Err(*reason),
             None => Ok((start, inside, sign, money)),
+        }
+    }
+
+    /// Reads what may follow the digits in any order: parenthesis, percent sign, scale and currency.
+    /// `opened` is true if a parenthesis is open, and `money` is the currency before the digits.
+    fn suffix(&self, from: usize, opened: bool, heading: bool, money: &str) -> NumberSuffix {
+        let mut read = NumberSuffix {
+            end: from,
+            ..NumberSuffix::default()
+        };
+        let mut money = money.to_owned();
+        loop {
+            let behind = self.behind(read.end);
+            let unitless = !read.percent && !read.basis_points && read.scale.is_none();
+            if opened && !read.closed && behind.trim_start().starts_with(')') {
+                read.closed = true;
+                read.end += behind.find(')').unwrap_or(0) + 1;
+            } else if unitless && let Some(found) = UNIT.captures(behind) {
+                read.percent = found.name("percent").is_some();
+                read.basis_points = !read.percent;
+                read.end += found.get(0).map_or(0, |found| found.len());
+            } else if unitless && let Some((found, length)) = scale_behind(behind, &money) {
+                read.scale = Some(found);
+                read.end += length;
+            } else if let Some(found) = MONEY_BEHIND.captures(behind)
+                && found.name("next").is_none()
+                && let Some(found) = found.get(0).map(|found| found.as_str())
+                && (money.is_empty() && !(heading && found.starts_with(' ')) || found == "$")
+            {
+                money = found.trim().to_owned();
+                read.end += found.len();
+            } else {
+                return read;
+            }
         }
     }
 

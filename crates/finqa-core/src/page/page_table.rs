@@ -1,17 +1,12 @@
-//! Reads a table into typed cells with labelled rows and columns, and finds the unit of each
-//! figure.
+//! A table of typed cells with labelled rows and columns, and the unit of each figure.
+
+mod read;
 
 use std::sync::Arc;
 
 use super::caption::{Caption, scale_of_label};
-use super::cell::{Cell, CellKind, CellNumber, CellSource, TableOrigin};
-use super::header;
-use super::normalise::normalise_label;
-use super::notes::mark_notes;
-use super::rows::{counts_shares, counts_things, has_no_scale, is_count, is_in_percent, says};
-use super::sides::read_sides;
-use super::text::PageText;
-use super::years::single_year;
+use super::cell::Cell;
+use super::rows::{counts_shares, counts_things, has_no_scale, is_count, says};
 use crate::number::{Scale, currency_of_label};
 
 /// What the heading of a column says.
@@ -59,111 +54,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads a table that begins at row `first_row` of the page. Short rows are padded with empty
-    /// cells.
-    pub(crate) fn read(page: &PageText<'_>, first_row: usize) -> Self {
-        let (table, origin) = (page.table, page.origin());
-        let width = table.iter().map(Vec::len).max().unwrap_or(0);
-        let falls = table.iter().flatten().any(|raw| raw.contains(['▼', '▽']));
-        let mut cells: Vec<Vec<Cell>> = table
-            .iter()
-            .map(|row| {
-                let blanks = width - row.len();
-                row.iter()
-                    .map(|raw| Cell::read_among(raw, origin, falls))
-                    .chain((0..blanks).map(|_| Cell::read("")))
-                    .collect()
-            })
-            .collect();
-        if page.own {
-            read_sides(&mut cells);
-            let figures = cells
-                .iter_mut()
-                .skip(1)
-                .flat_map(|row| row.iter_mut().skip(1));
-            figures.for_each(Cell::check);
-        }
-        with_sources(&mut cells, page.sources, first_row, Cell::add);
-        if page.own {
-            mark_notes(&mut cells);
-        }
-        // The first row of a user's table is always its header.
-        let headerless = origin == TableOrigin::Published && is_headerless(&cells);
-        if origin == TableOrigin::Published {
-            for label in cells.iter_mut().filter_map(|row| row.first_mut()) {
-                if label.kind == CellKind::Text {
-                    let repaired: Box<str> = normalise_label(label.raw.trim()).into();
-                    label.show(repaired);
-                }
-            }
-            mark_lost_dashes(&mut cells, headerless);
-        }
-        let mut labels = if headerless {
-            let first = table.first().into_iter().flatten();
-            first.map(|cell| cell.trim().to_owned()).collect()
-        } else {
-            header::labels(table, page.table_ori, origin)
-        };
-        labels.resize(width, String::new());
-        let columns: Vec<Column> = labels
-            .into_iter()
-            .map(|label| Column {
-                // If row 0 is data, its cells are not labels of the columns.
-                year: single_year(&label).filter(|_| !headerless),
-                label,
-            })
-            .collect();
-        let caption = caption(&cells, page.before.last().map(String::as_str), page.own);
-        // The scale of a number format counts only if the cell's text has the scale word too or the
-        // table states no scale, so this needs the caption.
-        let stated = caption.as_ref().and_then(|caption| caption.scale);
-        with_sources(&mut cells, page.sources, first_row, |cell, source| {
-            let by_format = source
-                .scale
-                .filter(|_| source.scale_in_text || stated.is_none());
-            if let Some(number) = &mut cell.number {
-                number.scale = number.scale.or(by_format);
-            }
-        });
-        let units = columns
-            .iter()
-            .map(|column| Caption::of_column(&column.label));
-        let mut read = Self {
-            rows: rows(&cells, origin),
-            caption,
-            units: units.filter(|_| page.own).collect(),
-            report: page.report,
-            cells,
-            columns,
-            headerless,
-            first_row,
-        };
-        if page.own {
-            let corner = read.columns.first().map_or("", |corner| &corner.label);
-            let shares = is_in_percent(corner) || corner.contains("% of ");
-            let rows = read.rows.iter().zip(&mut read.cells).skip(1);
-            let rows = rows.filter(|(row, _)| shares || is_in_percent(&row.label));
-            let figures = rows.flat_map(|(_, cells)| cells.iter_mut().skip(1));
-            let figures = figures.filter_map(|cell| cell.number.as_mut());
-            figures.for_each(CellNumber::mark_percent);
-            read.multiply_out();
-            // Tags come last, because they are compared with the printed scale.
-            let settle = |table: &mut Self, source: &CellSource| {
-                let row = source.row.checked_sub(first_row)?;
-                let printed = table.scale_at(row, source.column);
-                let cell = table.cells.get_mut(row)?.get_mut(source.column)?;
-                cell.number.as_mut()?.settle(source.tag?, printed);
-                Some(())
-            };
-            for source in page.sources {
-                settle(&mut read, source);
-            }
-        }
-        read
-    }
-
-    /// Multiplies amounts by the power of ten by which their unit exceeds its [`Scale`]: a trillion
-    /// is 10^3 billion, because [`Scale`] has no trillions.
+    /// Multiplies out trillions, because [`Scale`] does not have them.
     fn multiply_out(&mut self) {
         let captions = self.units.iter().flatten().chain(&self.caption);
         let labels = self.rows.iter().map(|row| scale_of_label(&row.label));
@@ -352,24 +243,7 @@ impl Table {
     }
 }
 
-/// Calls `add` for each cell about which the file states more than its text.
-fn with_sources(
-    cells: &mut [Vec<Cell>],
-    sources: &[CellSource],
-    first_row: usize,
-    add: impl Fn(&mut Cell, &CellSource),
-) {
-    for source in sources {
-        let row = source.row.checked_sub(first_row);
-        let row = row.and_then(|row| cells.get_mut(row));
-        if let Some(cell) = row.and_then(|row| row.get_mut(source.column)) {
-            add(cell, source);
-        }
-    }
-}
-
-/// True if a row or column counts things to which the caption's scale does not apply: things that
-/// no table counts in thousands, and all things if the caption names a currency.
+/// True if a row or column counts things that are not in the unit of a caption of money.
 fn is_apart(name: &str, caption: &Caption) -> bool {
     counts_things(name) || is_count(name) && currency_of_label(&caption.text).is_some()
 }
@@ -377,117 +251,3 @@ fn is_apart(name: &str, caption: &Caption) -> bool {
 /// Counts of shares of this size and more are single shares, because nobody prints as many
 /// thousands of shares.
 const MOST_SCALED_SHARES: f64 = 1e8;
-
-/// True if row 0 is data. It then has an amount after its label that cannot be a label itself, such
-/// as `$ 268496` or a doubled number.
-fn is_headerless(cells: &[Vec<Cell>]) -> bool {
-    let Some((corner, rest)) = cells.first().and_then(|row| row.split_first()) else {
-        return false;
-    };
-    if corner.raw.trim().is_empty() {
-        return false;
-    }
-    let amounts = rest
-        .iter()
-        .filter(|cell| cell.value().is_some() && !cell.is_year())
-        .count();
-    amounts > 0
-        && rest
-            .iter()
-            .all(|cell| cell.value().is_none() || !cell.is_year())
-}
-
-/// Turns lost dashes back into dashes: a lone `2013` or `2014` among the values, unless the other
-/// values of its column are mostly years.
-fn mark_lost_dashes(cells: &mut [Vec<Cell>], headerless: bool) {
-    let first = usize::from(!headerless);
-    let width = cells.first().map_or(0, Vec::len);
-    for column in 1..width {
-        let (mut years, mut others) = (0, 0);
-        for cell in cells.iter().skip(first).filter_map(|row| row.get(column)) {
-            if !cell.is_lost_dash() {
-                years += usize::from(cell.is_year());
-                others += usize::from(cell.value().is_some() && !cell.is_year());
-            }
-        }
-        // One year alone does not make a column of years.
-        let of_years = years >= 2 && years > others;
-        for (index, row) in cells.iter_mut().enumerate() {
-            let Some(cell) = row.get_mut(column).filter(|cell| cell.is_lost_dash()) else {
-                continue;
-            };
-            let in_header = index < first;
-            let bare = cell.is_year();
-            if bare && (in_header || of_years) {
-                continue;
-            }
-            let read = std::mem::replace(cell, Cell::read(""));
-            *cell = read.into_dash();
-        }
-    }
-}
-
-fn rows(cells: &[Vec<Cell>], origin: TableOrigin) -> Vec<TableRow> {
-    let mut section: Option<Arc<str>> = None;
-    cells
-        .iter()
-        .enumerate()
-        .map(|(index, row)| {
-            let label = row
-                .first()
-                .map(|cell| match origin {
-                    TableOrigin::Published => normalise_label(cell.raw.trim()).into_owned(),
-                    TableOrigin::Own => cell.raw.trim().to_owned(),
-                })
-                .unwrap_or_default();
-            let out = TableRow {
-                year: single_year(&label),
-                section: section.clone(),
-                label,
-            };
-            // In a user's table, a heading may have a note or a currency in other cells.
-            let is_blank = |cell: &Cell| match origin {
-                TableOrigin::Published => cell.raw.trim().is_empty(),
-                TableOrigin::Own => matches!(cell.kind, CellKind::Text | CellKind::Empty),
-            };
-            let blank = row.iter().skip(1).all(is_blank);
-            if index > 0 && blank && !out.label.is_empty() && row.len() > 1 {
-                section = Some(out.label.as_str().into());
-            }
-            out
-        })
-        .collect()
-}
-
-/// Finds the caption in the header, in rows without values, or in the sentence directly before the
-/// table.
-fn caption(cells: &[Vec<Cell>], before: Option<&str>, own: bool) -> Option<Caption> {
-    let header = cells.first().into_iter().flatten();
-    let headings = cells
-        .iter()
-        .skip(1)
-        .filter(|row| row.iter().skip(1).all(|cell| cell.value().is_none()))
-        .flatten();
-    // "($000)" is read as the number zero, but it states a unit.
-    let words = |cell: &&Cell| cell.value().is_none_or(|value| value.abs() <= 0.0);
-    let of = |cell: &Cell| Caption::in_label(&cell.raw);
-    let above = || before.and_then(Caption::in_sentence);
-    let mut header = header.filter(words);
-    let mut headings = headings.filter(words);
-    let of_header = header.next().and_then(of);
-    if own {
-        // The corner and the sentence above are about the whole table, so they come first. The
-        // heading of a column may be about that column only, and a line below the header only about
-        // the rows below it.
-        of_header
-            .or_else(above)
-            .or_else(|| header.find_map(of))
-            .or_else(|| before.and_then(Caption::at_end))
-            .or_else(|| headings.find_map(of))
-    } else {
-        of_header
-            .or_else(|| header.find_map(of))
-            .or_else(|| headings.find_map(of))
-            .or_else(above)
-    }
-}

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use super::{Date, Period};
 use crate::page::years::{MONTHS, is_amount, year_of_two_digits};
@@ -92,120 +92,163 @@ pub(super) fn dates(text: &str, order: DayOrder) -> (Vec<Named>, Vec<Range<usize
         let Some(whole) = captures.get(0) else {
             continue;
         };
-        let group = |names: &[&str]| {
-            let group = names.iter().find_map(|name| captures.name(name))?;
-            Some(group.as_str())
+        let found = FoundDate(captures);
+        let Some(end) = found.date(order) else {
+            unknown.push(whole.range());
+            continue;
         };
-        let month = group(&["m", "m_y"]).and_then(month_of);
-        let number = |names: &[&str]| group(names)?.parse::<u8>().ok();
-        let slashed = number(&["a"]).zip(number(&["b"]));
-        let slashed = match slashed.map(|(a, b)| order.month_and_day(a, b)) {
-            Some(None) => {
-                unknown.push(whole.range());
-                continue;
-            }
-            known => known.flatten(),
-        };
-        let year = group(&["iso", "dot", "y", "bare", "first", "slash"]);
-        let of_two = |year: &str| year_of_two_digits(year).filter(|_| year.len() == 2);
-        let end = Date {
-            year: year
-                .and_then(|year| of_two(year).or_else(|| year.parse().ok()))
-                .or_else(|| year_of_two_digits(group(&["short", "y_m", "of_part"])?)),
-            month: month
-                .or_else(|| number(&["iso_m", "dot_m"]))
-                .or(slashed.map(|(month, _)| month)),
-            day: number(&["iso_d", "dot_d", "d", "d1"]).or(slashed.map(|(_, day)| day)),
-        };
-        let (before, after) = (text.get(..whole.start()), text.get(whole.end()..));
-        let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-        let bare_may = whole.as_str() == "may" && {
-            let last = before.split_whitespace().last().unwrap_or_default();
-            !(lists("about in of from to and for since until than between", last)
-                || before.trim().is_empty() && after.trim().is_empty())
-        };
-        if bare_may || month.is_none() && is_amount(before, after) {
+        if found.is_no_date(text, whole.range()) {
             continue;
         }
         let mut period = Period {
             end,
             ..Period::default()
         };
-        let last = group(&["last"]).filter(|last| {
-            // "2031-12" is a month, but "2011-12" is a season of two years.
-            let month = last
-                .parse()
-                .is_ok_and(|month: u16| (1..=12).contains(&month));
-            let next = end
-                .year
-                .is_some_and(|year| last.parse() == Ok((year + 1) % 100));
-            if month && !next && last.len() == 2 {
-                period.end.month = last.parse().ok();
-            }
-            period.end.month.is_none()
-        });
+        let last = found.group(&["last"]).filter(|_| end.month.is_none());
         if let (Some(first), Some(last)) = (end.year, last) {
             let last = last
                 .get(last.len() - 2..)
                 .and_then(|last| last.parse::<u16>().ok());
-            period.start = Some(end);
-            period.end.year = Some(first + 1);
-            // "2019-2021" names two years, not a season.
             if last != Some((first + 1) % 100) {
-                let from = whole.start();
-                let year = |year| Period {
-                    end: Date {
-                        year,
-                        ..Date::default()
-                    },
-                    ..Period::default()
-                };
-                out.push((from..from + 4, year(Some(first))));
-                out.push((
-                    from + 5..whole.end(),
-                    year(last.map(|last| first / 100 * 100 + last)),
-                ));
+                out.extend(two_years(whole.range(), first, last));
                 continue;
             }
+            period.start = Some(end);
+            period.end.year = Some(first + 1);
         }
-        match out.last_mut() {
-            Some((at, start))
-                if start.end.year.is_none_or(|year| end.year == Some(year))
-                    && start.end.month.is_some()
-                    && start.start.is_none()
-                    && month.is_some()
-                    && is_range(text, at, whole.start(), whole.end(), start.end.day) =>
-            {
-                period.start = Some(Date {
-                    year: None,
-                    ..start.end
-                });
-                period.measure();
-                *start = period;
-                at.end = whole.end();
-            }
-            _ => {
-                short = number(&["y_m"]).map(|day| (out.len(), day)).or(short);
-                out.push((whole.range(), period));
-            }
+        if let Some((at, start)) = out.last_mut()
+            && found.month().is_some()
+            && start.start.is_none()
+            && start.end.month.is_some()
+            && start.end.year.is_none_or(|year| end.year == Some(year))
+            && is_range(text, at, whole.start(), whole.end(), start.end.day)
+        {
+            period.start = Some(Date {
+                year: None,
+                ..start.end
+            });
+            period.measure();
+            *start = period;
+            at.end = whole.end();
+        } else {
+            let day = found.number(&["y_m"]);
+            short = day.map(|day| (out.len(), day)).or(short);
+            out.push((whole.range(), period));
         }
     }
-    if let (Some((at, day)), [first, second]) = (short, out.as_slice())
-        && let (dated, bare) = (
-            if at == 0 { first } else { second },
-            if at == 0 { second } else { first },
-        )
-        && bare.1.end.month.is_none()
-        && (1..=31).contains(&day)
+    if let Some((at, day)) = short
+        && let Some(dated) = with_day(&out, at, day)
     {
+        out = vec![dated];
+    }
+    (out, unknown)
+}
+
+/// A match of [`DATE`].
+struct FoundDate<'t>(Captures<'t>);
+
+impl<'t> FoundDate<'t> {
+    /// The text of the first of these groups that matched.
+    fn group(&self, names: &[&str]) -> Option<&'t str> {
+        let group = names.iter().find_map(|name| self.0.name(name))?;
+        Some(group.as_str())
+    }
+
+    fn number(&self, names: &[&str]) -> Option<u8> {
+        self.group(names)?.parse().ok()
+    }
+
+    /// True if what was found in the text at this place is the verb "may" or an amount.
+    fn is_no_date(&self, text: &str, place: Range<usize>) -> bool {
+        let (before, after) = (text.get(..place.start), text.get(place.end..));
+        let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+        let is_verb = text.get(place) == Some("may") && !is_month_may(before, after);
+        is_verb || self.month().is_none() && is_amount(before, after)
+    }
+
+    /// The month that is written as a word.
+    fn month(&self) -> Option<u8> {
+        self.group(&["m", "m_y"]).and_then(month_of)
+    }
+
+    /// The date, or the first year of two. `None` if the order of day and month is unknown.
+    fn date(&self, order: DayOrder) -> Option<Date> {
+        let slashed = self.number(&["a"]).zip(self.number(&["b"]));
+        let slashed = match slashed {
+            Some((a, b)) => Some(order.month_and_day(a, b)?),
+            None => None,
+        };
+        let year = self.group(&["iso", "dot", "y", "bare", "first", "slash"]);
+        let of_two = |year: &str| year_of_two_digits(year).filter(|_| year.len() == 2);
+        let year = year
+            .and_then(|year| of_two(year).or_else(|| year.parse().ok()))
+            .or_else(|| year_of_two_digits(self.group(&["short", "y_m", "of_part"])?));
+        Some(Date {
+            year,
+            month: self
+                .month()
+                .or_else(|| self.number(&["iso_m", "dot_m"]))
+                .or(slashed.map(|(month, _)| month))
+                .or_else(|| self.month_after(year)),
+            day: self
+                .number(&["iso_d", "dot_d", "d", "d1"])
+                .or(slashed.map(|(_, day)| day)),
+        })
+    }
+
+    /// The month that follows a year: "2031-12" is a month, but "2011-12" is a season of two years.
+    fn month_after(&self, year: Option<u16>) -> Option<u8> {
+        let last = self.group(&["last"]).filter(|last| last.len() == 2)?;
+        let next = year.is_some_and(|year| last.parse() == Ok((year + 1) % 100));
+        let month = last.parse().ok();
+        month.filter(|month| (1..=12).contains(month) && !next)
+    }
+}
+
+/// True if "may" between these texts is the month and not the verb.
+fn is_month_may(before: &str, after: &str) -> bool {
+    let last = before.split_whitespace().last().unwrap_or_default();
+    lists("about in of from to and for since until than between", last)
+        || before.trim().is_empty() && after.trim().is_empty()
+}
+
+/// The two years at a place such as "2019-2021", which is not a season. `last` has the last two
+/// digits of the second year.
+fn two_years(place: Range<usize>, first: u16, last: Option<u16>) -> [Named; 2] {
+    let year = |year| Period {
+        end: Date {
+            year,
+            ..Date::default()
+        },
+        ..Period::default()
+    };
+    let second = last.map(|last| first / 100 * 100 + last);
+    [
+        (place.start..place.start + 4, year(Some(first))),
+        (place.start + 5..place.end, year(second)),
+    ]
+}
+
+/// Joins two dates, if one is a year without a month. The other one, at the index `at`, is then a
+/// month with this day.
+fn with_day(dates: &[Named], at: usize, day: u8) -> Option<Named> {
+    let [first, second] = dates else {
+        return None;
+    };
+    let (dated, bare) = if at == 0 {
+        (first, second)
+    } else {
+        (second, first)
+    };
+    let joins = bare.1.end.month.is_none() && (1..=31).contains(&day);
+    joins.then(|| {
         let end = Date {
             year: bare.1.end.year,
             day: Some(day),
             ..dated.1.end
         };
-        out = vec![(first.0.start..second.0.end, Period { end, ..dated.1 })];
-    }
-    (out, unknown)
+        (first.0.start..second.0.end, Period { end, ..dated.1 })
+    })
 }
 
 /// True if two dates are the first and last of one period. Two months without days count only if

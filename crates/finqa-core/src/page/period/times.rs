@@ -266,6 +266,7 @@ impl Period {
 }
 
 #[cfg(test)]
+#[allow(clippy::too_many_lines, reason = "tables of cases")]
 mod tests {
     use super::*;
 
