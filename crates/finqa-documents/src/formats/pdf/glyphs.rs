@@ -113,6 +113,31 @@ impl<'a> TextState<'a> {
         }
     }
 
+    /// Runs an operator that only changes the state.
+    fn apply(&mut self, operator: &TypedInstruction<'_, '_>) {
+        match operator {
+            TypedInstruction::Transform(by) => {
+                self.drawing *= matrix([&by.0, &by.1, &by.2, &by.3, &by.4, &by.5]);
+            }
+            TypedInstruction::BeginText(_) => self.begin_line(Affine::IDENTITY),
+            TypedInstruction::CharacterSpacing(by) => self.between_characters = by.0.as_f64(),
+            TypedInstruction::WordSpacing(by) => self.between_words = by.0.as_f64(),
+            TypedInstruction::HorizontalScaling(by) => self.stretch = by.0.as_f64() / 100.0,
+            TypedInstruction::TextLeading(by) => self.leading = by.0.as_f64(),
+            TypedInstruction::TextRise(by) => self.rise = by.0.as_f64(),
+            TypedInstruction::NextLine(by) => self.next_line(by.0.as_f64(), by.1.as_f64()),
+            TypedInstruction::NextLineAndSetLeading(by) => {
+                self.leading = -by.1.as_f64();
+                self.next_line(by.0.as_f64(), by.1.as_f64());
+            }
+            TypedInstruction::SetTextMatrix(to) => {
+                self.begin_line(matrix([&to.0, &to.1, &to.2, &to.3, &to.4, &to.5]));
+            }
+            TypedInstruction::NextLineUsingLeading(_) => self.next_line(0.0, -self.leading),
+            _ => {}
+        }
+    }
+
     fn begin_line(&mut self, line: Affine) {
         self.line = line;
         self.place = line;
@@ -181,32 +206,12 @@ impl<'a, 'f> Glyphs<'a, 'f> {
                         state = earlier;
                     }
                 }
-                TypedInstruction::Transform(by) => {
-                    state.drawing *= matrix([&by.0, &by.1, &by.2, &by.3, &by.4, &by.5]);
-                }
-                TypedInstruction::BeginText(_) => state.begin_line(Affine::IDENTITY),
                 TypedInstruction::TextFont(font) => {
                     let found = resources.get_font(font.0);
                     state.font = found
                         .and_then(|dict| self.fonts.font(&dict, &self.font_files, &self.code_maps));
                     state.size = font.1.as_f64();
                 }
-                TypedInstruction::CharacterSpacing(by) => {
-                    state.between_characters = by.0.as_f64();
-                }
-                TypedInstruction::WordSpacing(by) => state.between_words = by.0.as_f64(),
-                TypedInstruction::HorizontalScaling(by) => state.stretch = by.0.as_f64() / 100.0,
-                TypedInstruction::TextLeading(by) => state.leading = by.0.as_f64(),
-                TypedInstruction::TextRise(by) => state.rise = by.0.as_f64(),
-                TypedInstruction::NextLine(by) => state.next_line(by.0.as_f64(), by.1.as_f64()),
-                TypedInstruction::NextLineAndSetLeading(by) => {
-                    state.leading = -by.1.as_f64();
-                    state.next_line(by.0.as_f64(), by.1.as_f64());
-                }
-                TypedInstruction::SetTextMatrix(to) => {
-                    state.begin_line(matrix([&to.0, &to.1, &to.2, &to.3, &to.4, &to.5]));
-                }
-                TypedInstruction::NextLineUsingLeading(_) => state.next_line(0.0, -state.leading),
                 TypedInstruction::ShowText(text) => self.show(&mut state, text.0),
                 TypedInstruction::NextLineAndShowText(text) => {
                     state.next_line(0.0, -state.leading);
@@ -232,7 +237,7 @@ impl<'a, 'f> Glyphs<'a, 'f> {
                 TypedInstruction::XObject(name) if depth < DEEPEST => {
                     self.drawing(name.0, resources, &state, depth + 1)?;
                 }
-                _ => {}
+                other => state.apply(&other),
             }
         }
         Some(())

@@ -47,95 +47,112 @@ impl SheetXml {
 
     /// Reads the XML of a sheet, up to the end of its cells.
     pub(super) fn read(xml: impl BufRead) -> Result<Self, Error> {
-        let mut sheet = Self::default();
-        let mut cell = OpenCell::default();
-        // Formulas that several cells share, by their number, with the cell in which each is
-        // written.
-        let mut shared: HashMap<String, (CellRef, String)> = HashMap::new();
-        let (mut row, mut column) = (0, 0);
-        for_each_event(xml, |event| {
-            match event {
-                Event::Start(element) => match element.local_name().as_ref() {
-                    "col" => {
-                        let end = |name| {
-                            attribute(element, name)?
-                                .parse::<u32>()
-                                .ok()?
-                                .checked_sub(1)
-                        };
-                        if let (Some(first), Some(last), true) =
-                            (end("min"), end("max"), is_hidden(element, "width"))
-                        {
-                            sheet.hidden_columns.push(first..=last);
-                        }
-                    }
-                    "row" => {
-                        let number = attribute(element, "r").and_then(|r| r.parse::<u32>().ok());
-                        row = number
-                            .and_then(|number| number.checked_sub(1))
-                            .unwrap_or(row);
-                        column = 0;
-                        if is_hidden(element, "ht") {
-                            sheet.hidden_rows.insert(row);
-                        }
-                    }
-                    "c" => {
-                        let place = attribute(element, "r").and_then(|name| place_of(&name));
-                        cell = OpenCell {
-                            place: place.unwrap_or((row, column)),
-                            is_text: attribute(element, "t").is_some_and(|kind| kind == "str"),
-                            ..OpenCell::default()
-                        };
-                    }
-                    "f" => {
-                        cell.in_formula = true;
-                        cell.formula = Some(String::new());
-                        cell.shared = attribute(element, "si").map(Cow::into_owned);
-                    }
-                    _ => {}
-                },
-                Event::Text(text) => match &mut cell.formula {
-                    Some(formula) if cell.in_formula => formula.push_str(text),
-                    _ => cell.has_value |= !text.trim().is_empty(),
-                },
-                Event::GeneralRef(name) => match &mut cell.formula {
-                    Some(formula) if cell.in_formula => formula.push_str(&format!("&{};", &**name)),
-                    _ => cell.has_value = true,
-                },
-                Event::End(element) => match element.local_name().as_ref() {
-                    "f" => cell.in_formula = false,
-                    "c" => {
-                        column = cell.place.1 + 1;
-                        sheet.add(std::mem::take(&mut cell), &mut shared);
-                    }
-                    "row" => row += 1,
-                    "sheetData" => return false,
-                    _ => {}
-                },
+        let mut reader = SheetReader::default();
+        for_each_event(xml, |event| reader.see(event))?;
+        Ok(reader.sheet)
+    }
+}
+
+/// A sheet of which a part is read.
+#[derive(Default)]
+struct SheetReader {
+    sheet: SheetXml,
+    cell: OpenCell,
+    /// Formulas that several cells share, by their number, with the cell in which each is written.
+    shared: HashMap<String, (CellRef, String)>,
+    row: u32,
+    column: u32,
+}
+
+impl SheetReader {
+    /// Reads the next event. Returns false at the end of the cells.
+    fn see(&mut self, event: &Event<'_>) -> bool {
+        let cell = &mut self.cell;
+        match event {
+            Event::Start(element) => self.start(element),
+            Event::Text(text) => match &mut cell.formula {
+                Some(formula) if cell.in_formula => formula.push_str(text),
+                _ => cell.has_value |= !text.trim().is_empty(),
+            },
+            Event::GeneralRef(name) => match &mut cell.formula {
+                Some(formula) if cell.in_formula => formula.push_str(&format!("&{};", &**name)),
+                _ => cell.has_value = true,
+            },
+            Event::End(element) => match element.local_name().as_ref() {
+                "f" => cell.in_formula = false,
+                "c" => self.end_cell(),
+                "row" => self.row += 1,
+                "sheetData" => return false,
                 _ => {}
+            },
+            _ => {}
+        }
+        true
+    }
+
+    fn start(&mut self, element: &BytesStart<'_>) {
+        match element.local_name().as_ref() {
+            "col" => {
+                let end = |name| {
+                    attribute(element, name)?
+                        .parse::<u32>()
+                        .ok()?
+                        .checked_sub(1)
+                };
+                if let (Some(first), Some(last), true) =
+                    (end("min"), end("max"), is_hidden(element, "width"))
+                {
+                    self.sheet.hidden_columns.push(first..=last);
+                }
             }
-            true
-        })?;
-        Ok(sheet)
+            "row" => {
+                let number = attribute(element, "r").and_then(|r| r.parse::<u32>().ok());
+                self.row = number
+                    .and_then(|number| number.checked_sub(1))
+                    .unwrap_or(self.row);
+                self.column = 0;
+                if is_hidden(element, "ht") {
+                    self.sheet.hidden_rows.insert(self.row);
+                }
+            }
+            "c" => {
+                let place = attribute(element, "r").and_then(|name| place_of(&name));
+                self.cell = OpenCell {
+                    place: place.unwrap_or((self.row, self.column)),
+                    is_text: attribute(element, "t").is_some_and(|kind| kind == "str"),
+                    ..OpenCell::default()
+                };
+            }
+            "f" => {
+                self.cell.in_formula = true;
+                self.cell.formula = Some(String::new());
+                self.cell.shared = attribute(element, "si").map(Cow::into_owned);
+            }
+            _ => {}
+        }
     }
 
     /// Keeps the formula of a cell that has no stored value. A cell that shares a formula gets it
     /// with the references moved to its place.
-    fn add(&mut self, cell: OpenCell, shared: &mut HashMap<String, (CellRef, String)>) {
+    fn end_cell(&mut self) {
+        let cell = std::mem::take(&mut self.cell);
+        self.column = cell.place.1 + 1;
         let Some(formula) = cell.formula else { return };
         let formula = unescape(&formula).map_or_else(|_| formula.clone(), Cow::into_owned);
         let written = match (&cell.shared, formula.is_empty()) {
-            (Some(number), true) => shared.get(number).and_then(|(place, formula)| {
+            (Some(number), true) => self.shared.get(number).and_then(|(place, formula)| {
                 calamine::expand_shared_formula(formula, *place, cell.place).ok()
             }),
             (Some(number), false) => {
-                shared.insert(number.clone(), (cell.place, formula.clone()));
+                self.shared
+                    .insert(number.clone(), (cell.place, formula.clone()));
                 Some(formula)
             }
             (None, _) => Some(formula),
         };
         if !cell.has_value && !cell.is_text {
-            self.formulas
+            self.sheet
+                .formulas
                 .insert(cell.place, written.unwrap_or_default());
         }
     }
