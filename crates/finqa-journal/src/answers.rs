@@ -116,37 +116,15 @@ fn from_run(
         });
     }
     let given = dataset;
-    let own = given.is_none().then(|| meta.records()).transpose();
-    let (own, no_records) = match own {
-        Ok(own) => {
-            let note = own.iter().find_map(|own| own.notes.first().cloned());
-            (own, note)
-        }
-        Err(reason) => {
-            let fix = "pass --data-path FILE for its pages and gold programs";
-            (None, Some(format!("{reason}; {fix}")))
-        }
+    let (own, no_records) = match given {
+        Some(_) => (None, None),
+        None => own_records(&meta),
     };
     let dataset = dataset.or(own.as_ref());
-    let records = dataset.map(RecordsById::of);
     let truth = |row: &Row| row.ground_truth().map(Cow::into_owned);
     let own_golds: Vec<_> = rows.iter().map(truth).collect();
-    for row in &mut rows {
-        let Some(records) = &records else { break };
-        let found = records.attach(row);
-        if found.is_none_or(|(_, case)| given.is_some() && !asks_the_same(case, row)) {
-            return Err(AnswersError::UnknownQuestion {
-                path: path.to_owned(),
-                key: row.key.clone(),
-                dataset: dataset.map(|data| data.source.clone()).unwrap_or_default(),
-            });
-        }
-        if let Some((_, case)) = found.filter(|_| given.is_some()) {
-            // Even an empty gold replaces the row's earlier one. Otherwise the row would still be
-            // scored by a gold that is not in these records.
-            row.gold = case.gold.clone();
-        }
-        row.scores = score(row);
+    if let Some(dataset) = dataset {
+        score_by(dataset, &mut rows, given.is_some(), path)?;
     }
     let turns = dataset.map(|data| turns_of(data, &rows));
     Ok(Answers {
@@ -166,6 +144,49 @@ fn from_run(
         turns: turns.unwrap_or_default(),
         rows,
     })
+}
+
+/// The records of the run's own data file, with a note. Without them, the note says why.
+fn own_records(meta: &RunMeta) -> (Option<Dataset>, Option<String>) {
+    match meta.records() {
+        Ok(own) => {
+            let note = own.notes.first().cloned();
+            (Some(own), note)
+        }
+        Err(reason) => {
+            let fix = "pass --data-path FILE for its pages and gold programs";
+            (None, Some(format!("{reason}; {fix}")))
+        }
+    }
+}
+
+/// Scores the rows of a run again, each with its record in the dataset. If the user gave the
+/// dataset (`is_given`), its golds replace those of the rows.
+fn score_by(
+    dataset: &Dataset,
+    rows: &mut [Row],
+    is_given: bool,
+    path: &Path,
+) -> Result<(), AnswersError> {
+    let records = RecordsById::of(dataset);
+    for row in rows {
+        let found = records.attach(row);
+        let found = found.filter(|(_, case)| !is_given || asks_the_same(case, row));
+        let Some((_, case)) = found else {
+            return Err(AnswersError::UnknownQuestion {
+                path: path.to_owned(),
+                key: row.key.clone(),
+                dataset: dataset.source.clone(),
+            });
+        };
+        if is_given {
+            // Even an empty gold replaces the row's earlier one. Otherwise the row would still be
+            // scored by a gold that is not in these records.
+            row.gold = case.gold.clone();
+        }
+        row.scores = score(row);
+    }
+    Ok(())
 }
 
 /// Returns false if the record's question has another text than the row's, because two files may
