@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tracing::info;
 
-use finqa_agents::llm::Stop;
+use finqa_agents::llm::{BudgetLimit, Stop};
 use finqa_agents::pair::{Fault, RunFailure, Solver};
 
 use super::attempt::{AttemptResult, attempt};
@@ -65,7 +65,6 @@ impl Scheduler {
         let earlier = EarlierWork::read(journal, Arc::clone(&meta), reads, sender).await?;
         let (writer, mut services) =
             Services::start(earlier.journal, earlier.last, &meta.id, &models, &stop)?;
-        let failures = Arc::new(FailureStreaks::default());
         if earlier.any_answer {
             models.limits.set_answered();
         }
@@ -80,9 +79,9 @@ impl Scheduler {
                 abort: stop.abort.child_token(),
             },
             run: meta.id.clone(),
-            plan: Arc::clone(&plan),
+            plan,
             known: Mutex::new(earlier.known),
-            failures: Arc::clone(&failures),
+            failures: Arc::new(FailureStreaks::default()),
             run_was_answered: Arc::new(earlier.any_answer.into()),
             server_has_replied: Arc::default(),
             done: AtomicUsize::new(earlier.answered),
@@ -95,41 +94,16 @@ impl Scheduler {
         }
 
         // Every task has ended, so the counts are final.
-        let done = worker.done.load(Ordering::Relaxed);
-        let left = plan.total().saturating_sub(done);
-        let reached = models.budget.reached().filter(|_| left != 0);
-        if let Some(limit) = reached {
+        let end = RunEnd::of(&worker, &models);
+        if let Some(limit) = end.reached {
             worker.writer.record(JournalEntry::Paused(limit));
         }
-        let run_was_answered = worker.run_was_answered.load(Ordering::Relaxed);
-        let fault = if worker.server_has_replied.load(Ordering::Relaxed) {
-            Fault::Failing
-        } else {
-            Fault::Provider
-        };
         drop(worker);
-        // There is no reason to quote if no call of this process has failed.
-        let reason = failures.last_failure();
-        let reason = reason.unwrap_or_else(|| "no answer".to_owned());
-        // The order matters: the journal's failure and bugs come first. A run whose last question
-        // got its outcome is complete, even if it was stopped at the same time.
-        let finish = match (services.join(), asked.failure, reached) {
-            (Err(panic), ..) => Finish::of_panic(&*panic),
-            (Ok(Err(error)), ..) => return Err(error),
-            (_, Some(bug @ Finish::Bug(_)), _) => bug,
-            _ if left == 0 => Finish::Complete,
-            (_, Some(failure), _) => failure,
-            (.., Some(limit)) => Finish::BudgetReached {
-                limit,
-                spent: models.budget.spent_line(),
-                left,
-            },
-            _ if stop.drain.is_cancelled() => Finish::Interrupted,
-            _ if run_was_answered => Finish::Partial { left, reason },
-            _ => Finish::Fatal(RunFailure {
-                message: reason,
-                fault,
-            }),
+        // The journal's failure comes before all others.
+        let finish = match services.join() {
+            Err(panic) => Finish::of_panic(&*panic),
+            Ok(Err(error)) => return Err(error),
+            Ok(Ok(())) => end.finish(asked.failure, &models, &stop),
         };
         // Only the name is logged. The error that ended the run is printed on a line of its own.
         info!(target: TARGET, finish = finish.name(), "run finished");
@@ -140,6 +114,61 @@ impl Scheduler {
         // The caller may have stopped listening.
         let _ = events.send(finished).await;
         Ok(finish)
+    }
+}
+
+/// What decides how a run ends, apart from a failure that stopped it.
+struct RunEnd {
+    /// The number of questions without an outcome.
+    left: usize,
+    /// The limit of the budget that left questions without an outcome.
+    reached: Option<BudgetLimit>,
+    run_was_answered: bool,
+    /// Whose fault it is if no request of the run was answered.
+    fault: Fault,
+    /// The last failure of a call.
+    reason: String,
+}
+
+impl RunEnd {
+    fn of(worker: &Worker, models: &RunModels) -> Self {
+        let done = worker.done.load(Ordering::Relaxed);
+        let left = worker.plan.total().saturating_sub(done);
+        // There is no reason to quote if no call of this process has failed.
+        let reason = worker.failures.last_failure();
+        Self {
+            left,
+            reached: models.budget.reached().filter(|_| left != 0),
+            run_was_answered: worker.run_was_answered.load(Ordering::Relaxed),
+            fault: if worker.server_has_replied.load(Ordering::Relaxed) {
+                Fault::Failing
+            } else {
+                Fault::Provider
+            },
+            reason: reason.unwrap_or_else(|| "no answer".to_owned()),
+        }
+    }
+
+    /// The first of the reasons for which the run ended. Bugs come first. A run whose last question
+    /// got its outcome is complete, even if it was stopped at the same time.
+    fn finish(self, failure: Option<Finish>, models: &RunModels, stop: &Stop) -> Finish {
+        let Self { left, reason, .. } = self;
+        match (failure, self.reached) {
+            (Some(bug @ Finish::Bug(_)), _) => bug,
+            _ if left == 0 => Finish::Complete,
+            (Some(failure), _) => failure,
+            (_, Some(limit)) => Finish::BudgetReached {
+                limit,
+                spent: models.budget.spent_line(),
+                left,
+            },
+            _ if stop.drain.is_cancelled() => Finish::Interrupted,
+            _ if self.run_was_answered => Finish::Partial { left, reason },
+            _ => Finish::Fatal(RunFailure {
+                message: reason,
+                fault: self.fault,
+            }),
+        }
     }
 }
 

@@ -78,21 +78,8 @@ pub fn job(
         ));
     }
     let n = options.n.or(paid.then_some(PAID_DEFAULT_EPISODES));
-    let seed = settings.sampling.seed;
-    if let EpisodePlace::Server(server) = &environment.place
-        && !server.lists_tasks()
-        && settings.shards.shard.is_some()
-    {
-        return Err(PipelineError::ShardOfServer);
-    }
-    let plan = Plan::from_questions(match &environment.place {
-        EpisodePlace::Local(local) => local.plan(seed, n),
-        EpisodePlace::Server(server) => server.plan(n),
-    });
+    let plan = plan(settings, environment, n)?;
     let total = plan.total();
-    if total == 0 {
-        return Err(PipelineError::NoTasks(environment.name.clone()));
-    }
     note(format!(
         "playing {} of {} with model {}",
         counted(total, "episode"),
@@ -100,25 +87,7 @@ pub fn job(
         settings.model.name
     ));
     let meta = meta(settings, options, models, total, n)?;
-    let player: Arc<dyn ToolEnvironment> = match &environment.place {
-        EpisodePlace::Local(local) => Arc::clone(local) as _,
-        EpisodePlace::Server(server) => Arc::clone(server) as _,
-    };
-    let (result_chars, total_chars) = match endpoint {
-        Some(_) => SHOWN_CHARS,
-        // The embedded analyst parses results as JSON, so it could not use a shortened result. It
-        // pays for no tokens either.
-        None => (usize::MAX, usize::MAX),
-    };
-    let agent = ToolAgentOptions {
-        tools: tool_specs(),
-        max_steps: options.max_steps,
-        sampling: settings.sampling.clone(),
-        result_chars,
-        total_chars,
-        recorded: endpoint.is_some(),
-    };
-    let agent = ToolAgent::new(model, player, agent);
+    let agent = agent(settings, options, model, endpoint.is_some());
     Ok(Job {
         plan,
         solver: Arc::new(agent),
@@ -129,6 +98,57 @@ pub fn job(
             "the questions were played in an environment, whose tools show the pages".to_owned(),
         ),
     })
+}
+
+/// The episodes to play, at most `n`.
+fn plan(
+    settings: &Settings,
+    environment: &EpisodeEnvironment,
+    n: Option<usize>,
+) -> Result<Plan, PipelineError> {
+    if let EpisodePlace::Server(server) = &environment.place
+        && !server.lists_tasks()
+        && settings.shards.shard.is_some()
+    {
+        return Err(PipelineError::ShardOfServer);
+    }
+    let plan = Plan::from_questions(match &environment.place {
+        EpisodePlace::Local(local) => local.plan(settings.sampling.seed, n),
+        EpisodePlace::Server(server) => server.plan(n),
+    });
+    if plan.total() == 0 {
+        return Err(PipelineError::NoTasks(environment.name.clone()));
+    }
+    Ok(plan)
+}
+
+/// The agent with which the model plays. `is_chat_model` is false for the embedded analyst.
+fn agent(
+    settings: &Settings,
+    options: &EpisodeOptions,
+    model: Arc<dyn ChatModel>,
+    is_chat_model: bool,
+) -> ToolAgent {
+    let player: Arc<dyn ToolEnvironment> = match &options.environment.place {
+        EpisodePlace::Local(local) => Arc::clone(local) as _,
+        EpisodePlace::Server(server) => Arc::clone(server) as _,
+    };
+    let (result_chars, total_chars) = if is_chat_model {
+        SHOWN_CHARS
+    } else {
+        // The embedded analyst parses results as JSON, so it could not use a shortened result. It
+        // pays for no tokens either.
+        (usize::MAX, usize::MAX)
+    };
+    let agent = ToolAgentOptions {
+        tools: tool_specs(),
+        max_steps: options.max_steps,
+        sampling: settings.sampling.clone(),
+        result_chars,
+        total_chars,
+        recorded: is_chat_model,
+    };
+    ToolAgent::new(model, player, agent)
 }
 
 /// The description of a run that plays at most `n` episodes.

@@ -200,17 +200,23 @@ impl Search {
             self.write()?;
         }
         if self.found.promoted.is_some() {
-            let sealed = self.split.sealed.clone();
-            let before = self.answers("sealed-baseline", sealed.clone(), None);
-            let before = before.await?;
-            let name = format!("sealed-{best}");
-            let now = self.answers(&name, sealed, Some(&best)).await?;
-            self.found.sealed = effect(&before, &now);
-            self.found.prompts = Some(self.folder.join(best).display().to_string());
+            self.measure_sealed(&best).await?;
         }
         self.found.complete = true;
         self.write()?;
         Ok((self.found, self.folder))
+    }
+
+    /// Measures the promoted prompts on the sealed pages, which no step before has seen.
+    async fn measure_sealed(&mut self, prompts: &str) -> Result<(), SearchError> {
+        let sealed = self.split.sealed.clone();
+        let before = self.answers("sealed-baseline", sealed.clone(), None);
+        let before = before.await?;
+        let name = format!("sealed-{prompts}");
+        let now = self.answers(&name, sealed, Some(prompts)).await?;
+        self.found.sealed = effect(&before, &now);
+        self.found.prompts = Some(self.folder.join(prompts).display().to_string());
+        Ok(())
     }
 
     /// The error of a search with too few questions. It says how many questions the gate needs, and
