@@ -176,7 +176,30 @@ fn other_numbers(pairs: &[(&Leaf, &Leaf)], places: Option<&PageFigures>) -> Opti
     .find_map(|cause| found.iter().find(|found| found.cause == cause).cloned())
 }
 
+/// The cause for one number that differs.
 fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&PageFigures>) -> CauseFound {
+    let plain = || format!("{} instead of {}", mine.literal, gold.literal);
+    if gold.is_constant() && mine.is_constant() {
+        return CauseFound::new(Cause::Operator, plain());
+    }
+    if gold.literal.starts_with("table_") || mine.literal.starts_with("table_") {
+        let row = |leaf: &Leaf| leaf.literal.split_once('(').map(|(_, row)| row.to_owned());
+        let cause = if row(gold) == row(mine) {
+            Cause::Operator
+        } else {
+            Cause::WrongRow
+        };
+        return CauseFound::new(cause, plain());
+    }
+    match places {
+        Some(places) => other_place(gold, mine, places),
+        None => CauseFound::new(Cause::WrongCell, plain()),
+    }
+}
+
+/// The cause for a number that differs, by the places of both numbers on the page.
+fn other_place(gold: &Leaf, mine: &Leaf, places: &PageFigures) -> CauseFound {
+    let (own, taken) = (places.find(gold.value), places.find(mine.value));
     let detail = |place: &str, own: &str| {
         let at = |id: &str| {
             if id.is_empty() {
@@ -193,22 +216,6 @@ fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&PageFigures>) -> Cause
             at(own)
         )
     };
-    if gold.is_constant() && mine.is_constant() {
-        return CauseFound::new(Cause::Operator, detail("", ""));
-    }
-    if gold.literal.starts_with("table_") || mine.literal.starts_with("table_") {
-        let row = |leaf: &Leaf| leaf.literal.split_once('(').map(|(_, row)| row.to_owned());
-        let cause = if row(gold) == row(mine) {
-            Cause::Operator
-        } else {
-            Cause::WrongRow
-        };
-        return CauseFound::new(cause, detail("", ""));
-    }
-    let Some(places) = places else {
-        return CauseFound::new(Cause::WrongCell, detail("", ""));
-    };
-    let (own, taken) = (places.find(gold.value), places.find(mine.value));
     let Some(first) = taken.first() else {
         let detail = format!(
             "{} is not on the page; gold uses {}",

@@ -100,16 +100,10 @@ pub fn compare_several(
     let lines: Vec<RuleComparison> = lines.collect::<Result<_, _>>()?;
     // A pair is judged only if both of its answers can be judged, so each comparison has its own
     // set of pairs. The first run's rate is therefore computed from all its answers.
-    let judged = first.rows.iter().filter_map(|row| {
-        let is_right = rule.mark(row)?;
-        Some((row.filename.as_str(), &row.key, is_right))
-    });
-    let judged: Vec<_> = judged.collect();
-    let (Some(rate), Some(comparison)) = (Rate::of(judged.iter().copied()), comparisons.first())
-    else {
+    let (Some((n, rate)), Some(comparison)) = (own_rate(first, rule), comparisons.first()) else {
         return Err(AnalysisError::NotJudged { rule });
     };
-    let of_first = (judged.len(), rate.rate, rate.interval(), None);
+    let of_first = (n, rate.rate, rate.interval(), None);
     let of_others = lines.iter().zip(&comparisons);
     let of_others = of_others.map(|(line, comparison)| {
         let verdict = comparison.verdict.clone();
@@ -134,6 +128,31 @@ pub fn compare_several(
             latency: LatencySummary::of(run.rows.iter().filter_map(|row| row.latency)),
         }
     });
+    let missing = missing(&comparisons);
+    Ok(SeveralRuns {
+        rule,
+        questions: comparison.questions,
+        pages: comparison.pages,
+        runs: compared.collect(),
+        settings: settings(&runs),
+        complete: missing.is_empty(),
+        missing,
+    })
+}
+
+/// The number of answers of a run that the rule can judge, and the rate of those that are right.
+fn own_rate(run: &Answers, rule: Rule) -> Option<(usize, Rate)> {
+    let judged = run.rows.iter().filter_map(|row| {
+        let is_right = rule.mark(row)?;
+        Some((row.filename.as_str(), &row.key, is_right))
+    });
+    let judged: Vec<_> = judged.collect();
+    Some((judged.len(), Rate::of(judged.iter().copied())?))
+}
+
+/// What is missing in any of the comparisons, each only once. A comparison calls its second run B;
+/// the lines name it by its letter among all runs.
+fn missing(comparisons: &[Comparison<'_>]) -> Vec<String> {
     let mut missing: Vec<String> = Vec::new();
     for (at, comparison) in comparisons.iter().enumerate() {
         for line in &comparison.missing {
@@ -146,15 +165,7 @@ pub fn compare_several(
             }
         }
     }
-    Ok(SeveralRuns {
-        rule,
-        questions: comparison.questions,
-        pages: comparison.pages,
-        runs: compared.collect(),
-        settings: settings(&runs),
-        complete: missing.is_empty(),
-        missing,
-    })
+    missing
 }
 
 /// Removes the answers to questions that a run lacks.

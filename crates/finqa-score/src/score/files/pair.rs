@@ -243,6 +243,19 @@ fn value_of_program(program: &str, record: Option<&Record>) -> Option<Value> {
     Program::parse(program).ok()?.execute_unrounded(table).ok()
 }
 
+/// Gives a row without an answer the value of its program as its answer.
+fn answer_by_program(row: &mut PredictionRow, record: Option<&Record>, is_turn: bool) {
+    let program = row.program.as_deref();
+    row.value = program.and_then(|program| value_of_program(program, record));
+    row.answer = row.value.as_ref().map(|value| match value {
+        Value::Number(x) => round5(*x).to_string(),
+        Value::Text(word) => word.clone(),
+    });
+    // For a turn, EM and NM compare the value. For a stand-alone question they compare the printed
+    // answer, and a program alone has none.
+    row.prediction = row.answer.clone().filter(|_| is_turn).unwrap_or_default();
+}
+
 fn scored_row(
     index: usize,
     mut row: PredictionRow,
@@ -260,15 +273,7 @@ fn scored_row(
         Outcome::ParseFailure
     });
     if outcome == Outcome::Answered && row.prediction.trim().is_empty() && row.value.is_none() {
-        let program = row.program.as_deref();
-        row.value = program.and_then(|program| value_of_program(program, record));
-        row.answer = row.value.as_ref().map(|value| match value {
-            Value::Number(x) => round5(*x).to_string(),
-            Value::Text(word) => word.clone(),
-        });
-        // For a turn, EM and NM compare the value. For a stand-alone question they compare the
-        // printed answer, and a program alone has none.
-        row.prediction = row.answer.clone().filter(|_| is_turn).unwrap_or_default();
+        answer_by_program(&mut row, record, is_turn);
     }
     let has_answer = row.answer.is_some() || row.value.is_some() || row.program.is_some();
     Row {
