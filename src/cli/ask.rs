@@ -17,7 +17,7 @@ use finqa_ask::{AskError, Asked, PAGE_TOKENS, Session};
 use finqa_core::text::single_spaced;
 use finqa_documents::Document;
 use finqa_journal::run::ReplyNotes;
-use finqa_journal::settings::LogSettings;
+use finqa_journal::settings::{LogSettings, Settings, Variables};
 use finqa_report::output::AnswerView;
 use finqa_report::output::terminal::{
     ProgressOptions, TerminalWriter, answer_text, explanation_text, short_answer, table_lines,
@@ -87,7 +87,6 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> Result<Exit, Fail
     if args.list_tables {
         return list_tables(&document, args.json);
     }
-    let notes = document.notes.clone();
     let replay = args.stored.open()?;
     needs_model(replay.as_ref(), &settings.model)?;
     let quiet = args.quiet;
@@ -98,31 +97,10 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> Result<Exit, Fail
     });
     let runtime = Runtime::new().map_err(Failure::bug("cannot start the runtime"))?;
     telemetry::start_logs(&settings.log, &writer)?;
-    for note in notes {
-        writer.say(&format!("note: {note}"));
-    }
     let variables = dotenv::variables();
-    for line in advice(&settings, &variables)? {
-        writer.say(&line);
-    }
-    if let Some(origin) = settings.origins.get("max_error") {
-        let place = origin.place_of("max_error");
-        writer.say(&format!(
-            "note: {place} is for runs; ask withholds no answer"
-        ));
-    }
-    let for_notes = writer.clone();
-    let observer: Observer = Arc::new(move |event| {
-        if let CallEvent::Retry(notice) = event {
-            for_notes.say(&format!(
-                "trying again in {:.1} s: {}",
-                notice.delay.as_secs_f64(),
-                notice.words()
-            ));
-        }
-    });
+    say_notes(&document, &settings, &variables, &writer)?;
     let mut models = RunModels {
-        observer,
+        observer: retry_notes(writer.clone()),
         replies: stored_replies(&settings, replay.as_ref(), &notify(writer.clone()))?,
         ..RunModels::default()
     };
@@ -155,6 +133,41 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> Result<Exit, Fail
     // A runtime that waited for its tasks would wait for the pending read of stdin.
     runtime.shutdown_background();
     exit
+}
+
+/// Prints notes about the document, then about the settings.
+fn say_notes(
+    document: &Document,
+    settings: &Settings,
+    variables: &Variables,
+    writer: &TerminalWriter,
+) -> Result<(), Failure> {
+    for note in &document.notes {
+        writer.say(&format!("note: {note}"));
+    }
+    for line in advice(settings, variables)? {
+        writer.say(&line);
+    }
+    if let Some(origin) = settings.origins.get("max_error") {
+        let place = origin.place_of("max_error");
+        writer.say(&format!(
+            "note: {place} is for runs; ask withholds no answer"
+        ));
+    }
+    Ok(())
+}
+
+/// An observer of calls that prints a line for each request that is sent again.
+fn retry_notes(writer: TerminalWriter) -> Observer {
+    Arc::new(move |event| {
+        if let CallEvent::Retry(notice) = event {
+            writer.say(&format!(
+                "trying again in {:.1} s: {}",
+                notice.delay.as_secs_f64(),
+                notice.words()
+            ));
+        }
+    })
 }
 
 /// Refuses a file that does not exist and has a space in its name. It is probably a question whose

@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use finqa_core::secrets::{HIDDEN, shown_address};
 use finqa_journal::run::{Finish, Journal, RunFolder, RunLock};
-use finqa_journal::settings::Settings;
+use finqa_journal::settings::{Settings, Variables};
 use finqa_report::output::mlflow::{
-    DeliveredRun, DeliveryRecord, MlflowError, RunContent, deliver,
+    DeliveredRun, DeliveryRecord, MlflowError, RunContent, TrackingServer, deliver,
 };
 use finqa_run::pipeline::{server, unused_variables, write_results};
 
@@ -123,16 +123,9 @@ async fn sync_run(
     let own = meta.settings.get("mlflow").and_then(toml::Value::as_str);
     let variables = dotenv::variables();
     if args.runs.is_empty() {
-        let server = args.mlflow.as_deref().map(shown_address);
-        let experiment = variables.get("MLFLOW_EXPERIMENT_NAME");
         let answered = journal.answered()?;
         let arrived = record.as_ref().is_some_and(|record| {
-            let is = |asked: &Option<String>, known: &str| {
-                let asked = asked.as_deref().unwrap_or(known);
-                asked.trim_end_matches('/') == known
-            };
-            is(&server, &record.uri)
-                && is(&experiment, &record.experiment)
+            is_asked_place(record, args, &variables)
                 && record.complete_at == answered
                 && record.gold_at.as_ref() == meta.gold.as_ref().map(|gold| &gold.at)
         });
@@ -145,17 +138,7 @@ async fn sync_run(
     }
     // Fails for a run that is in progress. Such a run delivers itself at its end.
     let _lock = RunLock::take(folder.path())?;
-    let (delivered, experiment) = record.map(|it| (it.uri, it.experiment)).unzip();
-    let own = own.filter(|uri| !["auto", "off", ""].contains(uri));
-    // An address that was stored with its key hidden cannot be used.
-    let known = delivered.or(own.map(str::to_owned));
-    let known = known.filter(|uri| !uri.contains(HIDDEN));
-    let uri = args.mlflow.clone().or(known);
-    let uri = uri.or_else(|| variables.get("MLFLOW_TRACKING_URI"));
-    let uri = uri.ok_or_else(|| {
-        Failure::usage("no MLflow server is known; pass --mlflow URI or set MLFLOW_TRACKING_URI")
-    })?;
-    let server = server(&uri, experiment, &variables)?;
+    let server = server_for(args, record, own, &variables)?;
     let shown = &server.target().shown;
     if dead.contains(shown) {
         return Err(Failure::new(
@@ -183,4 +166,37 @@ async fn sync_run(
     }
     let delivered = delivered?;
     Ok(Synced::Sent(delivered))
+}
+
+/// True if this delivery was to the server and the experiment that the user names. What the user
+/// does not name may be any.
+fn is_asked_place(record: &DeliveryRecord, args: &SyncArgs, variables: &Variables) -> bool {
+    let is = |asked: Option<String>, known: &str| {
+        let asked = asked.as_deref().unwrap_or(known);
+        asked.trim_end_matches('/') == known
+    };
+    let server = args.mlflow.as_deref().map(shown_address);
+    let experiment = variables.get("MLFLOW_EXPERIMENT_NAME");
+    is(server, &record.uri) && is(experiment, &record.experiment)
+}
+
+/// The server that the command line names, otherwise the one of the run's earlier delivery, of its
+/// settings (`own`), or of the environment.
+fn server_for(
+    args: &SyncArgs,
+    record: Option<DeliveryRecord>,
+    own: Option<&str>,
+    variables: &Variables,
+) -> Result<TrackingServer, Failure> {
+    let (delivered, experiment) = record.map(|it| (it.uri, it.experiment)).unzip();
+    let own = own.filter(|uri| !["auto", "off", ""].contains(uri));
+    // An address that was stored with its key hidden cannot be used.
+    let known = delivered.or(own.map(str::to_owned));
+    let known = known.filter(|uri| !uri.contains(HIDDEN));
+    let uri = args.mlflow.clone().or(known);
+    let uri = uri.or_else(|| variables.get("MLFLOW_TRACKING_URI"));
+    let uri = uri.ok_or_else(|| {
+        Failure::usage("no MLflow server is known; pass --mlflow URI or set MLFLOW_TRACKING_URI")
+    })?;
+    Ok(server(&uri, experiment, variables)?)
 }
