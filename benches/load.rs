@@ -94,6 +94,7 @@ fn itself(arguments: &[&str]) -> Command {
     command
 }
 
+#[expect(clippy::too_many_lines, reason = "prints one table after the other")]
 fn measure(quick: bool, file: Option<&Path>) {
     let folder = tempfile::tempdir().unwrap();
     let many = repeated(file, folder.path(), RECORDS);

@@ -61,6 +61,10 @@ fn main() {
     }
 }
 
+#[expect(
+    clippy::too_many_lines,
+    reason = "prints one measurement after the other"
+)]
 fn measure(file: Option<&Path>) {
     let folder = tempfile::tempdir().unwrap();
     let many = repeated(file, folder.path(), RECORDS);

@@ -8,6 +8,7 @@
     clippy::float_cmp,
     reason = "a test fails by panicking"
 )]
+#![allow(clippy::too_many_lines, reason = "tables of cases")]
 
 mod analysis;
 mod analyst_doubts;

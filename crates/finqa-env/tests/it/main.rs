@@ -9,6 +9,7 @@
     clippy::float_cmp,
     reason = "a test fails by panicking"
 )]
+#![allow(clippy::too_many_lines, reason = "tables of cases")]
 
 mod budget;
 mod data;
