@@ -150,9 +150,10 @@ impl ReadDocument {
             let part = match self.document.blocks.get(block.at) {
                 Some(Block::Text(text)) => Shown::Text(text),
                 Some(Block::Table(table)) => {
-                    let rows = match least {
-                        true => needed_rows(table, &block.rows),
-                        false => best_rows(table, &block.rows, room_here, room),
+                    let rows = if least {
+                        needed_rows(table, &block.rows)
+                    } else {
+                        best_rows(table, &block.rows, room_here, room)
                     };
                     Shown::Rows(table, rows)
                 }

@@ -154,12 +154,13 @@ impl Session {
             confirms: !matches!(opinion, OpinionUse::Off | OpinionUse::Record),
             has_opinions: !matches!(opinion, OpinionUse::Off),
             absent: statements::absent(&document),
-            source: match whole {
-                true => PageSource::Whole(page, Box::new(document)),
-                false => PageSource::Excerpt {
+            source: if whole {
+                PageSource::Whole(page, Box::new(document))
+            } else {
+                PageSource::Excerpt {
                     report: Box::new(ReadDocument::new(document)),
                     tokens: page_tokens,
-                },
+                }
             },
             history: Vec::new(),
             stop,
@@ -207,9 +208,10 @@ impl Session {
                 id: self.document().name.clone(),
                 part: self.history.len().to_string(),
             },
-            kind: match self.history.is_empty() {
-                true => QuestionKind::StandAlone,
-                false => QuestionKind::Turn,
+            kind: if self.history.is_empty() {
+                QuestionKind::StandAlone
+            } else {
+                QuestionKind::Turn
             },
             document,
             text: text.trim().to_owned(),

@@ -20,9 +20,10 @@ pub(super) fn common_unit(question: &Question, answer: &Answer) -> FigureUnit {
         return FigureUnit::default();
     };
     let differs = |other: &FigureUnit| *other != first;
-    match units.any(|other| differs(&other)) {
-        true => FigureUnit::default(),
-        false => first,
+    if units.any(|other| differs(&other)) {
+        FigureUnit::default()
+    } else {
+        first
     }
 }
 
@@ -59,18 +60,20 @@ pub(super) fn write(question: &Question, answer: &mut Answer) {
         let digits = answer.printed.trim_end_matches(['%', ' ']);
         let lower = question.text.to_lowercase();
         let basis = ["basis point", "bps"].iter().any(|it| lower.contains(it));
-        answer.printed = match basis && !unit.percent {
-            true => format!("{:.0} basis points", value * 10_000.0),
-            false => format!("{digits} percentage points"),
+        answer.printed = if basis && !unit.percent {
+            format!("{:.0} basis points", value * 10_000.0)
+        } else {
+            format!("{digits} percentage points")
         };
     }
     if !value.is_finite() || answer.unit.kind == UnitKind::Percent || !is_figure(answer, value) {
         return;
     }
     // A quotient or a product of two amounts does not have their unit.
-    let unit = match is_amount {
-        true => unit,
-        false => FigureUnit::default(),
+    let unit = if is_amount {
+        unit
+    } else {
+        FigureUnit::default()
     };
     answer.unit.scale = answer.unit.scale.or(unit.scale);
     if let Some(as_printed) = year_of_cell(question, answer, &unit) {

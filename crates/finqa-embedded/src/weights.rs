@@ -156,17 +156,19 @@ fn to_features_file(model: impl Serialize) -> String {
 /// program.
 fn network_from_json(text: &str) -> Result<Network, String> {
     let network: Network = from_features_file("network", text)?;
-    match network.fits(ranking::detail_names().len()) {
-        true => Ok(network),
-        false => Err(format!("network: wrong layer sizes; {AGAIN}")),
+    if network.fits(ranking::detail_names().len()) {
+        Ok(network)
+    } else {
+        Err(format!("network: wrong layer sizes; {AGAIN}"))
     }
 }
 
 fn from_features_file<M: DeserializeOwned>(model: &str, text: &str) -> Result<M, String> {
     let file: FeaturesFile<M> = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    match file.features == ranking::detail_names() {
-        true => Ok(file.model),
-        false => Err(format!("{model}: other features; {AGAIN}")),
+    if file.features == ranking::detail_names() {
+        Ok(file.model)
+    } else {
+        Err(format!("{model}: other features; {AGAIN}"))
     }
 }
 

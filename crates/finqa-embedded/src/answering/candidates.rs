@@ -43,9 +43,10 @@ impl CandidateLimits {
     /// the same time. Comparing only those that are at most 5.0 behind saves time: for only two of
     /// 5,750 questions did the network choose a candidate farther behind.
     fn of(context: &ChoiceContext<'_>, pool: Pool) -> Self {
-        let (fillings, best, behind) = match context.alone {
-            true => (20, 64, 5.0),
-            false => (8, 32, f64::INFINITY),
+        let (fillings, best, behind) = if context.alone {
+            (20, 64, 5.0)
+        } else {
+            (8, 32, f64::INFINITY)
         };
         let (best, behind) = match pool {
             Pool::All => (usize::MAX, f64::INFINITY),

@@ -115,9 +115,10 @@ impl EmbeddedAnswer {
             .find(has)
             .unwrap_or(paragraph)
             .trim();
-        let kind = match percent {
-            true => UnitKind::Percent,
-            false => UnitKind::Number,
+        let kind = if percent {
+            UnitKind::Percent
+        } else {
+            UnitKind::Number
         };
         let program = literal.replace(',', "");
         let best = RankedAnswer {

@@ -283,14 +283,13 @@ impl Facts {
         let repeats = of_column
             .windows(2)
             .any(|pair| matches!(pair, [a, b] if a == b));
-        let years = match of_row.years.is_empty() && !repeats {
-            true => of_column,
-            false => {
-                let mut years = of_row.years.clone();
-                years.extend(of_column.iter());
-                years.dedup();
-                years.into()
-            }
+        let years = if of_row.years.is_empty() && !repeats {
+            of_column
+        } else {
+            let mut years = of_row.years.clone();
+            years.extend(of_column.iter());
+            years.dedup();
+            years.into()
         };
         let label = Arc::clone(&of_row.full);
         self.all.push(Fact {

@@ -169,15 +169,14 @@ pub(super) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
         .iter()
         .any(|token| matches!(token.part, TokenPart::BothTerms));
     let of_both: Vec<Token>;
-    let tokens = match both && !plain {
-        true => {
-            let kept = tokens.iter().filter(|token| {
-                !matches!(token.cue(), Some(Cue::Sum | Cue::Total | Cue::And)) && token.text != ","
-            });
-            of_both = kept.cloned().collect();
-            of_both.as_slice()
-        }
-        false => tokens,
+    let tokens = if both && !plain {
+        let kept = tokens.iter().filter(|token| {
+            !matches!(token.cue(), Some(Cue::Sum | Cue::Total | Cue::And)) && token.text != ","
+        });
+        of_both = kept.cloned().collect();
+        of_both.as_slice()
+    } else {
+        tokens
     };
     let yes_no = lists(YES_NO, &tokens.first()?.text) || has(tokens, &[Cue::Or]);
     if !yes_no && let Some(extreme) = extreme(tokens, plain) {
@@ -387,16 +386,17 @@ fn extreme(tokens: &[Token], plain: bool) -> Option<Option<Asked>> {
         return None;
     }
     let which = which.or(asks.then(|| Which::Label(Vec::new())));
-    let cues: &[Cue] = match plain {
-        true => &[Cue::Largest, Cue::Smallest, Cue::Share, Cue::Percent],
-        false => &[
+    let cues: &[Cue] = if plain {
+        &[Cue::Largest, Cue::Smallest, Cue::Share, Cue::Percent]
+    } else {
+        &[
             Cue::Largest,
             Cue::Smallest,
             Cue::More,
             Cue::Less,
             Cue::YearAgo,
             Cue::And,
-        ],
+        ]
     };
     let of = operand(rest, Some(cues)).filter(|_| largest != smallest);
     Some(of.map(|of| Asked {

@@ -230,9 +230,10 @@ impl Tables {
         let rows = places.filter_map(|at| self.table(at)?.rows.get(at.row));
         let units = rows.map(|row| &row.unit).filter(|unit| !unit.is_empty());
         let (scales, units): (HashSet<_>, HashSet<_>) = (scales.collect(), units.collect());
-        match scales.len() > 1 || units.len() > 1 {
-            true => missing("the figures may be in different units"),
-            false => Ok(()),
+        if scales.len() > 1 || units.len() > 1 {
+            missing("the figures may be in different units")
+        } else {
+            Ok(())
         }
     }
 
@@ -365,9 +366,10 @@ fn ratio(pair: [Amount; 2], percent: bool) -> DirectAnswer {
     let zero = b.number() <= 0.0;
     let expr = operations::ratio(a.expr, b.expr);
     let doubt = zero.then(|| Doubt::Missing("the whole is not above zero".to_owned()));
-    let answer = match percent {
-        true => answer("share", expr, UnitKind::Percent),
-        false => answer("ratio", expr, UnitKind::Ratio),
+    let answer = if percent {
+        answer("share", expr, UnitKind::Percent)
+    } else {
+        answer("ratio", expr, UnitKind::Ratio)
     };
     DirectAnswer { doubt, ..answer }
 }

@@ -228,9 +228,10 @@ impl Tables {
             .into_iter()
             .filter(|(is, _)| *is)
             .map(|(_, said)| said.to_owned());
-        let (name, qualifiers) = match names.is_empty() {
-            true => (words.join(" "), marks.collect()),
-            false => (names.join(" "), words.into_iter().chain(marks).collect()),
+        let (name, qualifiers) = if names.is_empty() {
+            (words.join(" "), marks.collect())
+        } else {
+            (names.join(" "), words.into_iter().chain(marks).collect())
         };
         let said = |words: &mut dyn Iterator<Item = &String>| {
             words.cloned().collect::<Vec<String>>().join(" ")

@@ -219,9 +219,10 @@ impl ReportTable {
         let mut out = Vec::new();
         for (r, row) in self.rows.iter().enumerate().skip(1) {
             for c in 1..row.cells.len() {
-                let figure = match read {
-                    true => self.figure(at, r, c),
-                    false => self.unread(at, r, c),
+                let figure = if read {
+                    self.figure(at, r, c)
+                } else {
+                    self.unread(at, r, c)
                 };
                 let (Some(figure), Some(column)) = (figure, self.columns.get(c)) else {
                     continue;
@@ -230,13 +231,11 @@ impl ReportTable {
                     continue;
                 }
                 let fits = readings.iter().enumerate().filter_map(|(at, reading)| {
-                    let (score, full, plain, extra) = match self.plain {
-                        true => {
-                            let (score, full, plain) =
-                                self.fit_in_full(row, column, &reading.words)?;
-                            (score, full, plain, 0)
-                        }
-                        false => self.fit(row, column, &reading.words, weights)?,
+                    let (score, full, plain, extra) = if self.plain {
+                        let (score, full, plain) = self.fit_in_full(row, column, &reading.words)?;
+                        (score, full, plain, 0)
+                    } else {
+                        self.fit(row, column, &reading.words, weights)?
                     };
                     let said = at == 0;
                     // "Net income" below zero is the net loss that is asked for.
@@ -470,9 +469,10 @@ pub(super) fn candidates(
 ) -> Vec<FitFigure> {
     // In a plain table, a total is found by its label, so "total" need not be among the words.
     let plain = tables.iter().any(|table| table.plain);
-    let readings = match plain {
-        true => operand.of_parts().readings(),
-        false => operand.readings(),
+    let readings = if plain {
+        operand.of_parts().readings()
+    } else {
+        operand.readings()
     };
     let percent = operand.wants_percent();
     let of =

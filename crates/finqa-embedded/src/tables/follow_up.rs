@@ -66,9 +66,10 @@ pub(super) fn with_year(text: &str, before: Option<&Asked>) -> String {
     let at = if instant { "at the end of" } else { "in" };
     let dated = |year: u16| format!("{at} {year}");
     let same = SAME_YEAR.replace_all(text, dated(year));
-    match REFERS.is_match(text) && !COMPARES.is_match(text) {
-        true => YEAR_BEFORE.replace_all(&same, dated(year - 1)).into_owned(),
-        false => same.into_owned(),
+    if REFERS.is_match(text) && !COMPARES.is_match(text) {
+        YEAR_BEFORE.replace_all(&same, dated(year - 1)).into_owned()
+    } else {
+        same.into_owned()
     }
 }
 
@@ -279,9 +280,10 @@ pub(super) fn with_figure(before: &Asked, tokens: &[Token], at: usize) -> Option
     // years.
     let relates = |token: &Token| token.cue().is_some_and(|cue| RELATIONS.contains(&cue));
     let dated = tokens.iter().any(|token| token.period().is_some());
-    let mut of = match dated && !tokens.iter().any(relates) {
-        true => of.of_spans(Vec::new()),
-        false => of.clone(),
+    let mut of = if dated && !tokens.iter().any(relates) {
+        of.of_spans(Vec::new())
+    } else {
+        of.clone()
     };
     // "What growth is that?" is between the two figures that were just given.
     if !dated && has(tokens, CHANGES) {
@@ -314,9 +316,10 @@ pub(super) fn settle(before: &Asked, asked: &mut Asked, text: &str) -> Option<St
         let periods = (last.spans.as_slice(), of.spans.as_slice());
         let apart = matches!(periods, ([last], [own]) if last != own);
         let figures = [&before.operation, &asked.operation] == [&Operation::Figure; 2];
-        of.before = match figures && apart && of.is_same_figure(last) {
-            true => last.spans.clone(),
-            false => Vec::new(),
+        of.before = if figures && apart && of.is_same_figure(last) {
+            last.spans.clone()
+        } else {
+            Vec::new()
         };
     }
     let looks_up = asked.operation == Operation::Figure;

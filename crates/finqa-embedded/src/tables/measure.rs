@@ -181,9 +181,10 @@ impl Tables {
         if scale != more.scale || sum.kind != AmountKind::Plain || more.kind != AmountKind::Plain {
             return missing("the figures may be in different units");
         }
-        let expr: FigureExpr = match subtracted {
-            true => operations::difference(sum.expr, more.expr),
-            false => operations::sum([sum.expr, more.expr]).ok_or(Doubt::Open)?,
+        let expr: FigureExpr = if subtracted {
+            operations::difference(sum.expr, more.expr)
+        } else {
+            operations::sum([sum.expr, more.expr]).ok_or(Doubt::Open)?
         };
         Ok(Amount {
             expr,

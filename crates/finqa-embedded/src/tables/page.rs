@@ -78,9 +78,10 @@ impl Tables {
         Self {
             weights: Weights::read(&tables, company),
             years: FiscalYears::read(&cover, &periods, weekly(document)),
-            text: match plain {
-                true => document.sentences().flat_map(stems).collect(),
-                false => HashSet::new(),
+            text: if plain {
+                document.sentences().flat_map(stems).collect()
+            } else {
+                HashSet::new()
             },
             plain,
             list: page
@@ -148,9 +149,10 @@ impl Tables {
             let mut rows = table.rows.iter().skip(1);
             rows.any(|row| row.says(word)) || labels(table).any(|label| label.says(word))
         };
-        match self.is_plain() {
-            true => self.tables.iter().any(of_label),
-            false => self.weights.knows(word),
+        if self.is_plain() {
+            self.tables.iter().any(of_label)
+        } else {
+            self.weights.knows(word)
         }
     }
 
@@ -181,11 +183,10 @@ impl Tables {
             let old = |label: &Label| label.says(old);
             let rows = (rows.clone().any(new), rows.clone().any(old));
             let columns = (columns.clone().any(new), columns.clone().any(old));
-            match table.plain {
-                true => rows == (true, true) || columns == (true, true),
-                false => {
-                    ![[rows, columns], [columns, rows]].contains(&[(true, false), (false, true)])
-                }
+            if table.plain {
+                rows == (true, true) || columns == (true, true)
+            } else {
+                ![[rows, columns], [columns, rows]].contains(&[(true, false), (false, true)])
             }
         };
         self.tables.iter().all(alike)

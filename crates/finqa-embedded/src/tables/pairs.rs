@@ -61,9 +61,10 @@ impl Tables {
         let places: BTreeSet<Place> = found.iter().filter_map(Amount::place).collect();
         let tables: BTreeSet<usize> = places.iter().map(|one| one.table).collect();
         let apart = places.len() == found.iter().filter(|one| one.at.is_some()).count();
-        match apart && tables.len() < 2 {
-            true => Ok(found),
-            false => Err(Doubt::Open),
+        if apart && tables.len() < 2 {
+            Ok(found)
+        } else {
+            Err(Doubt::Open)
         }
     }
 

@@ -254,9 +254,10 @@ pub(super) fn in_both_cases(question: &str) -> (String, String) {
     for c in question.replace('\u{2019}', "'").chars() {
         let start = lower.len();
         lower.extend(c.to_lowercase());
-        match lower.len() - start == c.len_utf8() {
-            true => spelled.push(c),
-            false => spelled.extend(c.to_lowercase()),
+        if lower.len() - start == c.len_utf8() {
+            spelled.push(c);
+        } else {
+            spelled.extend(c.to_lowercase());
         }
     }
     (spelled, lower)
@@ -266,9 +267,10 @@ pub(super) fn in_both_cases(question: &str) -> (String, String) {
 /// longest name or cue at each word.
 pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
     let question = STATES.replace_all(question, "usa ");
-    let question = match tables.is_plain() {
-        true => question,
-        false => ADVERBS.replace_all(&question, "").into_owned().into(),
+    let question = if tables.is_plain() {
+        question
+    } else {
+        ADVERBS.replace_all(&question, "").into_owned().into()
     };
     let (question, lower) = in_both_cases(&OF_YEARS.replace_all(&question, "which year "));
     let labels = in_labels(tables, &lower);
@@ -439,9 +441,10 @@ pub(super) fn read(tables: &Tables, question: &str) -> Vec<Token> {
                 (1, TokenPart::Word(stems.collect()))
             }
             _ if shares.contains(range) && cue.is_some() && name.is_none() => {
-                let part = match tables.is_plain() || units.contains(&next) {
-                    true => TokenPart::Word(own),
-                    false => TokenPart::Filler,
+                let part = if tables.is_plain() || units.contains(&next) {
+                    TokenPart::Word(own)
+                } else {
+                    TokenPart::Filler
                 };
                 (1, part)
             }

@@ -94,9 +94,10 @@ impl Tables {
                 found.extend(self.by_measure(*way, &columns, quotient.is_some(), apart)?);
             }
         }
-        let kind = match quotient.is_some() || ranking.by == Measure::Growth {
-            true => UnitKind::Percent,
-            false => UnitKind::Number,
+        let kind = if quotient.is_some() || ranking.by == Measure::Growth {
+            UnitKind::Percent
+        } else {
+            UnitKind::Number
         };
         self.first_of(found, ranking, kind)
     }
@@ -115,9 +116,10 @@ impl Tables {
         let [row, other] = [a, b].map(|one| one.place().map(|at| at.row));
         let label = |place: Place| {
             let table = self.table(place)?;
-            Some(match row == other {
-                true => table.columns.get(place.column)?.printed.clone(),
-                false => table.rows.get(place.row)?.printed.clone(),
+            Some(if row == other {
+                table.columns.get(place.column)?.printed.clone()
+            } else {
+                table.rows.get(place.row)?.printed.clone()
             })
         };
         Ok(DirectAnswer {
@@ -197,9 +199,12 @@ impl Tables {
                 let figures = figures.ok_or(Doubt::Open)?;
                 self.in_one_unit(&figures)?;
                 let value = |at: usize| figures.get(at).map(|one| one.expr.clone());
-                let level = |at: usize| match divided {
-                    true => Some(operations::ratio(value(2 * at)?, value(2 * at + 1)?)),
-                    false => value(at),
+                let level = |at: usize| {
+                    if divided {
+                        Some(operations::ratio(value(2 * at)?, value(2 * at + 1)?))
+                    } else {
+                        value(at)
+                    }
                 };
                 let late = level(0).ok_or(Doubt::Open)?;
                 let expr = match (by, level(1)) {

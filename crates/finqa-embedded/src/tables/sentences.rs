@@ -341,9 +341,12 @@ impl Subject {
 fn is_of_year(text: &[&str], number: &ProseNumber, year: u16) -> bool {
     let years = text.iter().enumerate();
     let years = years.filter_map(|(at, word)| Some((at, year_of(word)?)));
-    let apart = |at: usize| match at < number.at {
-        true => number.at - at,
-        false => at.saturating_sub(number.end),
+    let apart = |at: usize| {
+        if at < number.at {
+            number.at - at
+        } else {
+            at.saturating_sub(number.end)
+        }
     };
     let years: Vec<(usize, u16)> = years.map(|(at, year)| (apart(at), year)).collect();
     let nearest = years.iter().map(|(apart, _)| *apart).min();

@@ -73,13 +73,14 @@ impl Tables {
             latest.and_then(|one| one.expr.leaves().into_iter().find_map(|leaf| leaf.source));
         let table = place.map_or(0, |at| at.table);
         if !of.spans.is_empty() {
-            let parts = |span: &Period| match span.length() > months {
-                true => {
+            let parts = |span: &Period| {
+                if span.length() > months {
                     let parts = self.series_of(&of.of_spans(vec![*span]), Some(months), table);
                     let all = parts.len() == usize::from(span.length() / months);
                     all.then_some(parts)
+                } else {
+                    Some(vec![*span])
                 }
-                false => Some(vec![*span]),
             };
             let parts: Option<Vec<Vec<Period>>> = of.spans.iter().map(parts).collect();
             return of.of_spans(parts.unwrap_or_default().concat());
@@ -87,9 +88,10 @@ impl Tables {
         let mut spans = self.series_of(of, Some(months), table);
         let more = spans.len().saturating_sub(count.unwrap_or(spans.len()));
         spans.drain(..more);
-        match count.is_none_or(|count| spans.len() == count) {
-            true => of.of_spans(spans),
-            false => of.clone(),
+        if count.is_none_or(|count| spans.len() == count) {
+            of.of_spans(spans)
+        } else {
+            of.clone()
         }
     }
 
@@ -107,13 +109,12 @@ impl Tables {
         let undated = of.of_spans(Vec::new());
         let mut out = Vec::new();
         // In a report, the periods are those of the table with the latest figure.
-        let at = match self.is_plain() {
-            true => None,
-            false => {
-                let latest = self.figure(&undated, None, None)?;
-                let mut leaves = latest.expr.leaves().into_iter();
-                leaves.find_map(|leaf| leaf.source)
-            }
+        let at = if self.is_plain() {
+            None
+        } else {
+            let latest = self.figure(&undated, None, None)?;
+            let mut leaves = latest.expr.leaves().into_iter();
+            leaves.find_map(|leaf| leaf.source)
         };
         for span in self.series_of(of, length, at.map_or(0, |at| at.table)) {
             let amount = self.figure(&undated, Some(span), None)?;
@@ -133,9 +134,10 @@ impl Tables {
         let kinds = all.iter().filter_map(|one| self.statement_of(&one.at?));
         let kinds: Vec<Statement> = kinds.collect();
         let has = |kind| kinds.contains(&kind);
-        match has(Statement::Balances) && has(Statement::Flows) {
-            true => missing("only some of the figures are of the balance sheet"),
-            false => Ok(()),
+        if has(Statement::Balances) && has(Statement::Flows) {
+            missing("only some of the figures are of the balance sheet")
+        } else {
+            Ok(())
         }
     }
 
@@ -163,9 +165,10 @@ impl Tables {
     /// two.
     pub(super) fn is_clear(&self, asked: Period) -> TableResult<()> {
         let bare = !asked.is_season() && asked.months.is_none() && self.is_plain();
-        match bare && self.periods_of(0).iter().any(|period| period.is_season()) {
-            true => missing(format!("{asked} is a part of two seasons")),
-            false => Ok(()),
+        if bare && self.periods_of(0).iter().any(|period| period.is_season()) {
+            missing(format!("{asked} is a part of two seasons"))
+        } else {
+            Ok(())
         }
     }
 
@@ -371,9 +374,12 @@ impl Tables {
                 let amount = table.plain || !figure.percent;
                 (amount && self.fits(figure.period.as_ref(), period)).then_some(figure)
             };
-            let is_part = |row: usize| match table.plain {
-                true => table.is_part(row),
-                false => table.rows.get(row).is_some_and(|row| !row.label.total),
+            let is_part = |row: usize| {
+                if table.plain {
+                    table.is_part(row)
+                } else {
+                    table.rows.get(row).is_some_and(|row| !row.label.total)
+                }
             };
             for (c, column) in table.columns.iter().enumerate().skip(1) {
                 let mut start = 1;

@@ -156,9 +156,12 @@ impl Tables {
         };
         let of_signs = tokens.split_inclusive(signs);
         let parts: Vec<&[Token]> = of_signs
-            .flat_map(|part| match whole(&part) {
-                true => vec![part],
-                false => part.split_inclusive(joins).collect(),
+            .flat_map(|part| {
+                if whole(&part) {
+                    vec![part]
+                } else {
+                    part.split_inclusive(joins).collect()
+                }
             })
             .collect();
         for part in parts {

@@ -164,9 +164,12 @@ impl Tables {
         let one_sheet = named
             .iter()
             .all(|(_, sheet)| named.first().is_some_and(|(_, first)| sheet == first));
-        let name = |(one, sheet): &(&FitFigure, &str)| match one_sheet {
-            true => self.full_name(one.place()),
-            false => format!("{} ({sheet})", self.full_name(one.place())),
+        let name = |(one, sheet): &(&FitFigure, &str)| {
+            if one_sheet {
+                self.full_name(one.place())
+            } else {
+                format!("{} ({sheet})", self.full_name(one.place()))
+            }
         };
         named.iter().map(name).collect()
     }

@@ -141,12 +141,11 @@ impl ReportTable {
             .iter()
             .map(|cell| ReportColumn::read(&cell.raw, plain, days))
             .collect();
-        match plain {
-            true => {
-                date_repeated(&mut columns);
-                of_years(&mut columns);
-            }
-            false => date_spanned(&mut columns),
+        if plain {
+            date_repeated(&mut columns);
+            of_years(&mut columns);
+        } else {
+            date_spanned(&mut columns);
         }
         if !plain
             && SCOPES
@@ -249,9 +248,10 @@ impl ReportTable {
             }
             if heading {
                 // A heading directly below another one is a part of it, so its name has both.
-                let name: Arc<str> = match after_heading && !self.plain {
-                    true => format!("{} {}", section.0, row.label).into(),
-                    false => row.label.as_str().into(),
+                let name: Arc<str> = if after_heading && !self.plain {
+                    format!("{} {}", section.0, row.label).into()
+                } else {
+                    row.label.as_str().into()
                 };
                 section = (Arc::clone(&name), stems(&name));
             }

@@ -217,9 +217,10 @@ impl Tables {
                 let table = self.table(one.place());
                 table.is_some_and(|table| !table.sheet.is_empty())
             };
-            let names: Vec<String> = match all.iter().any(on_sheets) {
-                true => self.names_of(all.iter()),
-                false => all.iter().map(|one| self.placed_name(one)).collect(),
+            let names: Vec<String> = if all.iter().any(on_sheets) {
+                self.names_of(all.iter())
+            } else {
+                all.iter().map(|one| self.placed_name(one)).collect()
             };
             Doubt::Missing(format!("several figures fit: {}", names.join(" and ")))
         });

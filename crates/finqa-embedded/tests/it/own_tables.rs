@@ -36,9 +36,10 @@ pub(crate) fn answer(
             id: document.id.clone(),
             part: history.len().to_string(),
         },
-        kind: match history.is_empty() {
-            true => QuestionKind::StandAlone,
-            false => QuestionKind::Turn,
+        kind: if history.is_empty() {
+            QuestionKind::StandAlone
+        } else {
+            QuestionKind::Turn
         },
         document: Arc::clone(document),
         text: text.to_owned(),

@@ -34,9 +34,10 @@ pub(crate) fn ratio(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         whole.words.push((total, 1.5));
     }
     let plan = ProgramPlan::new("ratio", of_slots(Op::Divide), slots);
-    Some(match years {
-        true => plan.periods(0.75, kind),
-        false => plan.parts(0.75, kind),
+    Some(if years {
+        plan.periods(0.75, kind)
+    } else {
+        plan.parts(0.75, kind)
     })
 }
 

@@ -118,14 +118,16 @@ fn redo(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
         });
     }
     let expr = open(&last.expr, &last.facts);
-    let kind = match last.ends_in(Op::Divide) {
-        true => Percent,
-        false => Number,
+    let kind = if last.ends_in(Op::Divide) {
+        Percent
+    } else {
+        Number
     };
     let plan = ProgramPlan::new("same again", expr, slots);
-    Some(match named {
-        true => plan.periods(LOW, kind),
-        false => plan.parts(LOW, kind),
+    Some(if named {
+        plan.periods(LOW, kind)
+    } else {
+        plan.parts(LOW, kind)
     })
 }
 
