@@ -11,12 +11,13 @@
 //! well has another value.
 //!
 //! Reading order: `words`, `figure` and `table` read a page; `names` (with `concepts.txt`),
-//! `operand`, `phrases`, `question`, `operands` and `asked` read a question; `fit`, `page` and
-//! `find` find the figure of an operand, with `statements`, `unread`, `tags` and `witnesses` (with
-//! `tags.txt`), `whole_label`, `measure`, `parts` and `sentences`; `compute` applies the operation,
-//! with `series`, `groups`, `ranking`, `ranked`, `pairs`, `several`, `counts`, `unmet` and
-//! `scopes`; `concept` computes the confidence; `follow_up` completes a question by the last one;
-//! `transactions` and `spent` read lists of payments.
+//! `operand`, `phrases`, `question`, `operands` and `asked` read a question;
+//! `fit`, `page` and `find` find the figure of an operand, with `statements`, `unread`,
+//! `tags` and `witnesses` (with `tags.txt`), `whole_label`, `measure`, `parts` and `sentences`;
+//! `compute` applies the operation, with `series`, `groups`, `ranking`, `ranked`, `pairs`,
+//! `several`, `counts`, `unmet`, `doubts` and `scopes`; `concept` computes the confidence;
+//! `follow_up` completes a question by the last one; `transactions` and `spent` read lists of
+//! payments.
 //!
 //! The dataset's pages are not read this way: their questions name rows loosely, and the
 //! weights learn what they mean.
@@ -29,6 +30,7 @@ mod asked;
 mod compute;
 mod concept;
 mod counts;
+mod doubts;
 mod explain;
 mod figure;
 mod find;
@@ -64,7 +66,6 @@ mod witnesses;
 pub(crate) mod words;
 
 use finqa_core::number::Scale;
-use finqa_core::page::Statement;
 
 use crate::explanation::Explanation;
 use crate::expr::{Expr, PageLeaf};
@@ -76,11 +77,10 @@ pub(crate) use names::ways_to_say;
 pub use names::{names_amount, names_row};
 use page::TableResult;
 pub(crate) use page::{Doubt, Tables};
-use question::{RELATIVE_TIME, SEQUENTIAL, THAN_BEFORE, Token, YEAR_ON_YEAR};
+use question::Token;
 pub(crate) use sentences::StatedFact;
 pub(crate) use spent::SUM_OF_ROWS;
 pub(crate) use table::Place;
-use table::ReportTable;
 
 /// Why a list of transactions does not answer.
 const NO_SUM: &str = "of a list of transactions, only sums are read";
@@ -135,7 +135,6 @@ impl Tables {
     /// Completes a question that changes a part of the last one or refers to its figure. `None` if
     /// it is about a plain table and cannot be understood.
     fn turn(&self, text: &str, last: Option<&Turn>, alone: bool) -> Option<Turn> {
-        let of_report = last.filter(|_| !self.is_plain());
         if let Some(sum) = self.of_list(text) {
             return Some(Turn {
                 text: text.to_owned(),
@@ -143,59 +142,33 @@ impl Tables {
                 ..Turn::default()
             });
         }
+        let of_report = last.filter(|_| !self.is_plain());
         let before = last.and_then(|last| last.asked.as_ref());
         let dated = of_report.map(|_| follow_up::with_year(text, before));
         let mut leans = dated.as_ref().is_some_and(|dated| dated != text);
         let text = dated.unwrap_or_else(|| text.to_owned());
-        let mut tokens = question::read(self, &text);
         let open = |text: String| Turn {
             text,
             ..Turn::default()
         };
-        let at = of_report.and_then(|_| follow_up::pronoun(&tokens));
-        let of_part = of_report.and(before).and_then(|before| {
-            let margin = follow_up::margin_of(before, &text);
-            margin.or_else(|| follow_up::of_same_part(before, &tokens))
-        });
-        if let Some(of_part) = of_part {
-            tokens = of_part;
-            leans = true;
-        } else if of_report.is_some() && (at.is_some() || follow_up::leans(&tokens, before)) {
-            let figure = before.and_then(|before| match at {
-                Some(at) => follow_up::with_figure(before, &tokens, at),
-                None => follow_up::with_first_side(before, &tokens),
-            });
-            let Some(figure) = figure else {
+        let mut tokens = question::read(self, &text);
+        if of_report.is_some() {
+            let Some((with_figure, refers)) = with_earlier_figure(tokens, &text, before) else {
                 return Some(open(text));
             };
-            tokens = figure;
-            leans = true;
+            tokens = with_figure;
+            leans |= refers;
         }
         let dated = self.is_plain() && self.periods_of(0).len() > 1;
         let complete = follow_up::is_complete(&tokens, dated, |word| self.says(word));
-        let whole = of_report
-            .and(before)
-            .and_then(|before| follow_up::of_whole(before, &text));
-        let completed = before.filter(|_| !complete).and_then(|before| {
-            let alike = |new: &[String], old: &String| self.is_alike(new, old);
-            whole.or_else(|| follow_up::completed(before, &tokens, alike))
-        });
-        let mut asked = match completed {
-            Some(completed) => {
-                leans = true;
-                completed
-            }
-            None if complete || alone || !self.is_plain() => {
-                let said = !tokens.iter().any(Token::is_earlier);
-                let whole = || (said && !self.is_plain()).then(|| self.whole_label(&text))?;
-                let asked = whole().or_else(|| asked::read(&tokens, self.is_plain()));
-                let guess = || (!self.is_plain()).then(|| asked::guess(&tokens));
-                let Some(asked) = asked.or_else(guess) else {
-                    return Some(open(text));
-                };
-                asked
-            }
-            None => return None,
+        let incomplete = before.filter(|_| !complete);
+        let completed = incomplete.and_then(|before| self.completed(before, &tokens, &text));
+        leans |= completed.is_some();
+        if completed.is_none() && !complete && !alone && self.is_plain() {
+            return None;
+        }
+        let Some(mut asked) = completed.or_else(|| self.asked(&tokens, &text)) else {
+            return Some(open(text));
         };
         let mut unsettled = of_report.and_then(|_| follow_up::refers_back(&tokens));
         if let Some(before) = of_report.and(before) {
@@ -205,16 +178,8 @@ impl Tables {
             unsettled = unsettled.or(unclear);
             leans |= was_undated && !undated(&asked);
         }
-        if let Some(last) = last.filter(|_| leans)
-            && !matches!(
-                self.answer_of(last),
-                Some(Ok(DirectAnswer { doubt: None, .. }))
-            )
-        {
-            unsettled = Some("the question before it is not sure".to_owned());
-        }
-        if last.is_some_and(|last| leans && self.spelled(&last.text).is_some()) {
-            unsettled = Some("the question before it spells out a formula".to_owned());
+        if let Some(last) = last.filter(|_| leans) {
+            unsettled = self.why_unsure(last).or(unsettled);
         }
         Some(Turn {
             text,
@@ -222,6 +187,37 @@ impl Tables {
             sum: None,
             unsettled,
         })
+    }
+
+    /// What an incomplete question asks for, with the parts that it keeps from the one before it.
+    fn completed(&self, before: &Asked, tokens: &[Token], text: &str) -> Option<Asked> {
+        let whole = (!self.is_plain()).then(|| follow_up::of_whole(before, text));
+        let alike = |new: &[String], old: &String| self.is_alike(new, old);
+        whole
+            .flatten()
+            .or_else(|| follow_up::completed(before, tokens, alike))
+    }
+
+    /// What a question asks for by itself. In a report, a repeated label comes first, and a question
+    /// that is not understood is read as one for the figure that its words name.
+    fn asked(&self, tokens: &[Token], text: &str) -> Option<Asked> {
+        if self.is_plain() {
+            return asked::read(tokens, true);
+        }
+        let said = !tokens.iter().any(Token::is_earlier);
+        let whole = said.then(|| self.whole_label(text)).flatten();
+        let asked = whole.or_else(|| asked::read(tokens, false));
+        Some(asked.unwrap_or_else(|| asked::guess(tokens)))
+    }
+
+    /// Why the answer to a question that depends on this one is not sure.
+    fn why_unsure(&self, turn: &Turn) -> Option<String> {
+        if self.spelled(&turn.text).is_some() {
+            return Some("the question before it spells out a formula".to_owned());
+        }
+        let answer = self.answer_of(turn);
+        let sure = matches!(answer, Some(Ok(DirectAnswer { doubt: None, .. })));
+        (!sure).then(|| "the question before it is not sure".to_owned())
     }
 
     /// The answer to a completed question.
@@ -248,9 +244,8 @@ impl Tables {
             let why = "the page has no table with figures".to_owned();
             return Some(Err(Doubt::InText(why)));
         }
-        let answer = self
-            .spelled(&turn.text)
-            .map_or_else(|| self.compute(asked), Ok);
+        let spelled = self.spelled(&turn.text);
+        let answer = spelled.map_or_else(|| self.compute(asked), Ok);
         let mut answer = answer.and_then(|answer| self.with_side(answer));
         // A look-up that fails becomes a guess, with the reason as its doubt. For other operations,
         // one figure would not be a guess at the result.
@@ -265,87 +260,17 @@ impl Tables {
                 ..guess
             });
         }
-        if let Ok(answer) = &mut answer {
-            let others = answer.others.iter_mut();
-            [&mut answer.expr]
-                .into_iter()
-                .chain(others)
-                .for_each(|expr| {
-                    self.print(expr);
-                });
-        }
-        if let Ok(answer) = &mut answer {
-            let days = self.lists_days(asked, &answer.expr);
-            answer.doubt = answer.doubt.take().or(days);
-        }
-        let lower = turn.text.to_lowercase();
-        // In an annual report, "last year" is the latest year. Other relative times are doubtful,
-        // because a report does not say when the question is asked.
-        let time = RELATIVE_TIME.find(&lower).filter(|time| {
-            let last_year = time.as_str().starts_with("last") && time.as_str().ends_with("year");
-            !(last_year && self.is_annual())
-        });
-        if let (Ok(answer), Some(time)) = (&mut answer, time)
-            && let Some(table) = place_of(&answer.expr).and_then(|place| self.table(place))
-        {
-            let heads: Vec<&str> = table
-                .columns
-                .iter()
-                .skip(1)
-                .map(|one| one.printed.as_str())
-                .collect();
-            let time = time.as_str();
-            let why = format!("{time:?} may be any of {}", heads.join("; "));
-            answer.doubt = Some(Doubt::Missing(why));
-        }
-        let compares = matches!(asked.operation, Operation::Difference | Operation::Compare);
-        let undated = asked.operands.iter().all(|of| of.spans.len() < 2);
-        if let (Ok(answer), Some(said)) = (&mut answer, SEQUENTIAL.find(&lower))
-            && compares
-            && undated
-        {
-            let why = format!(
-                "{:?} is of the period before, the figures may not be",
-                said.as_str()
-            );
-            answer.doubt = Some(Doubt::Missing(why));
-        }
-        let which = matches!(asked.operation, Operation::Extreme { which: Some(_), .. });
-        if let (Ok(answer), true) = (&mut answer, which && THAN_BEFORE.is_match(&lower)) {
-            let why = "each is compared with itself at another time, which is not computed";
-            answer.doubt = Some(Doubt::Missing(why.to_owned()));
-        }
-        let amount = asked.operation == Operation::Difference && !asked.relative;
-        if let (Ok(answer), Some(said)) = (&mut answer, YEAR_ON_YEAR.find(&lower))
-            && amount
-            && !OF_AMOUNTS.iter().any(|of| lower.contains(of))
-        {
-            let why = format!("{:?} may ask for the change in percent", said.as_str());
-            answer.doubt = answer.doubt.take().or(Some(Doubt::Missing(why)));
-        }
-        if let Ok(answer) = &mut answer
-            && let Some(why) = self
-                .other_scope(&turn.text, answer)
-                .or_else(|| self.not_held_for_sale(&turn.text, answer))
-        {
-            answer.doubt = Some(why);
-        }
-        if let (Ok(answer), Some(why)) = (&mut answer, &turn.unsettled) {
-            answer.doubt = Some(Doubt::Missing(why.clone()));
-        }
-        Some(answer.and_then(|found| self.weighed(asked, found)))
-    }
-
-    /// True if all columns of a report's statements of income, cash flows and equity are years.
-    fn is_annual(&self) -> bool {
-        let flows = |table: &&ReportTable| table.statement == Some(Statement::Flows);
-        let columns = self
-            .tables
-            .iter()
-            .filter(flows)
-            .flat_map(|table| &table.columns);
-        let mut periods = columns.filter_map(|column| column.label.period).peekable();
-        periods.peek().is_some() && periods.all(|period| period.length() == 12)
+        Some(answer.and_then(|mut answer| {
+            self.print(&mut answer.expr);
+            for expr in &mut answer.others {
+                self.print(expr);
+            }
+            self.doubt_wording(asked, &turn.text, &mut answer);
+            if let Some(why) = &turn.unsettled {
+                answer.doubt = Some(Doubt::Missing(why.clone()));
+            }
+            self.weighed(asked, answer)
+        }))
     }
 
     /// The id of a cell on the page of a report.
@@ -418,12 +343,24 @@ impl DirectAnswer {
     }
 }
 
-/// Words by which a question asks for the change as an amount and not in percent.
-const OF_AMOUNTS: [&str; 7] = [
-    "by how much", "amount", "dollar", "euro", "illion", "thousand", "point",
-];
-
-/// The first cell of an expression.
-fn place_of(expr: &FigureExpr) -> Option<Place> {
-    expr.leaves().into_iter().find_map(|leaf| leaf.source)
+/// The tokens of a question with the figure of the question before it, and true if it refers to
+/// that figure or to a part of it. `None` if it refers to a figure that is not known.
+fn with_earlier_figure(
+    tokens: Vec<Token>,
+    text: &str,
+    before: Option<&Asked>,
+) -> Option<(Vec<Token>, bool)> {
+    let of_part = before.and_then(|before| {
+        let margin = follow_up::margin_of(before, text);
+        margin.or_else(|| follow_up::of_same_part(before, &tokens))
+    });
+    if let Some(of_part) = of_part {
+        return Some((of_part, true));
+    }
+    let figure = match follow_up::pronoun(&tokens) {
+        Some(at) => follow_up::with_figure(before?, &tokens, at),
+        None if follow_up::leans(&tokens, before) => follow_up::with_first_side(before?, &tokens),
+        None => return Some((tokens, false)),
+    };
+    Some((figure?, true))
 }

@@ -102,25 +102,6 @@ static YEAR_AGO: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A comparison with the year before that people usually expect in percent.
-pub(super) static YEAR_ON_YEAR: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"\b(?:year[- ](?:over|on)[- ]year|yoy|y[-/]o?-?y)\b"));
-
-/// A comparison with the quarter or month directly before: "quarter over quarter".
-pub(super) static SEQUENTIAL: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"\b(?:(?:quarter|month|week)[- ](?:over|on|by|to)[- ](?:quarter|month|week)|qoq|q/q|mom|m/m|sequential(?:ly)?)\b"
-    )
-});
-
-/// A comparison of each item with its own earlier figure: "which segments had lower sales than last
-/// year". It does not ask for the smallest.
-pub(super) static THAN_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"\b(?:lower|higher|less|more|fewer|smaller|larger|greater)\b.* than (?:in )?(?:(?:a|one|the) )?(?:(?:last|previous|prior) )?(?:year|quarter|month|period)\b"
-    )
-});
-
 /// A time whose meaning depends on when the question is asked: "last year".
 pub(super) static RELATIVE_TIME: LazyLock<Regex> = LazyLock::new(|| {
     regex!(r"\b(?:last|previous|prior|this|next) (?:fiscal )?(?:year|quarter|month|half)\b")
