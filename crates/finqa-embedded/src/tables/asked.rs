@@ -4,8 +4,8 @@ use super::fit::is_light;
 use super::operand::Operand;
 use super::operands::{SHARES, has, listed, operand, sides};
 use super::phrases::Cue;
-use super::question::{Token, TokenPart};
 use super::ranking::{self, Ranking};
+use super::token::{Token, TokenPart};
 use super::words::{VERBS, lists};
 
 /// A question as an operation on figures, before any table is searched.

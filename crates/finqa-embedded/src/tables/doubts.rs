@@ -9,8 +9,8 @@ use regex::Regex;
 use super::asked::{Asked, Operation};
 use super::compute::DirectAnswer;
 use super::find::FigureExpr;
+use super::marks::RELATIVE_TIME;
 use super::page::{Doubt, Tables};
-use super::question::RELATIVE_TIME;
 use super::table::ReportTable;
 
 /// A comparison with the year before that people usually expect in percent.

@@ -13,7 +13,7 @@ use super::names::name_at;
 use super::operand::Operand;
 use super::operands::{has, operand};
 use super::phrases::Cue;
-use super::question::{Token, TokenPart};
+use super::token::{Token, TokenPart};
 use super::words::{PRONOUNS, lists};
 
 /// First words of a question that refers to the one before.

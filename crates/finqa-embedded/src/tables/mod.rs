@@ -11,7 +11,7 @@
 //! well has another value.
 //!
 //! Reading order: `words`, `figure` and `table` read a page; `names` (with `concepts.txt`),
-//! `operand`, `phrases`, `question`, `operands` and `asked` read a question;
+//! `operand`, `phrases`, `token`, `marks`, `question`, `operands` and `asked` read a question;
 //! `fit`, `page` and `find` find the figure of an operand, with `statements`, `unread`,
 //! `tags` and `witnesses` (with `tags.txt`), `whole_label`, `measure`, `parts` and `sentences`;
 //! `compute` applies the operation, with `series`, `groups`, `ranking`, `ranked`, `pairs`,
@@ -37,6 +37,7 @@ mod find;
 mod fit;
 mod follow_up;
 mod groups;
+mod marks;
 mod measure;
 mod names;
 mod operand;
@@ -58,6 +59,7 @@ mod statements;
 mod sum_question;
 mod table;
 mod tags;
+mod token;
 mod transactions;
 mod unmet;
 mod unread;
@@ -77,10 +79,10 @@ pub(crate) use names::ways_to_say;
 pub use names::{names_amount, names_row};
 use page::TableResult;
 pub(crate) use page::{Doubt, Tables};
-use question::Token;
 pub(crate) use sentences::StatedFact;
 pub(crate) use spent::SUM_OF_ROWS;
 pub(crate) use table::Place;
+use token::Token;
 
 /// Why a list of transactions does not answer.
 const NO_SUM: &str = "of a list of transactions, only sums are read";

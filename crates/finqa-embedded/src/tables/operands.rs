@@ -3,7 +3,7 @@
 use super::fit::is_light;
 use super::operand::Operand;
 use super::phrases::Cue;
-use super::question::{Token, TokenPart};
+use super::token::{Token, TokenPart};
 use super::words::{VERBS, lists, plain_stems};
 
 /// The entry of [`Operand::except`] that separates two names that are left out.

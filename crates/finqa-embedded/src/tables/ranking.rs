@@ -5,7 +5,7 @@ use super::names::name_at;
 use super::operand::Operand;
 use super::operands::{has, operand};
 use super::phrases::Cue;
-use super::question::{Token, TokenPart};
+use super::token::{Token, TokenPart};
 use super::words::lists;
 
 /// How the parts of a whole are compared.

@@ -12,7 +12,8 @@ use super::operand::Operand;
 use super::operands::operand;
 use super::page::{Doubt, TableResult, Tables};
 use super::phrases::Cue;
-use super::question::{self, Token, TokenPart};
+use super::question;
+use super::token::{Token, TokenPart};
 use super::words::{VERBS, lists};
 
 /// The mark or words between a measure and its formula: "net debt, i.e. …".

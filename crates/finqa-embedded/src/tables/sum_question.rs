@@ -2,8 +2,8 @@
 
 use finqa_core::number::currency_in;
 
+use super::marks::RELATIVE_TIME;
 use super::page::{TableResult, missing};
-use super::question::RELATIVE_TIME;
 use super::transactions::{IN, OUT, TransactionList, is_link, is_one_of, name_words};
 use super::words::lists;
 

@@ -14,9 +14,10 @@ use super::operand::Operand;
 use super::operands::operand;
 use super::page::{Doubt, TableResult, Tables};
 use super::phrases::NamedStatement;
-use super::question::{self, Token, TokenPart};
+use super::question;
 use super::statements::rounds_alike;
 use super::table::{ReportRow, ReportTable, brackets};
+use super::token::{Token, TokenPart};
 use super::words::{lists, plain_stems, same_word};
 
 /// Words that a question can add inside of a label: "debt that is due within one year".
