@@ -8,8 +8,7 @@ use finqa_core::program::{Expression, Leaf};
 use super::figure::ReportFigure;
 use super::fit::{FitFigure, candidates};
 use super::operand::Operand;
-use super::page::{Doubt, TableResult, Tables, missing};
-use super::statements::rounds_alike;
+use super::page::{Doubt, TableResult, Tables};
 use super::table::{Label, Place, ReportTable};
 use super::words::{LOOSE, lists_stem};
 use crate::expr::{literal_value, turn_sign};
@@ -158,9 +157,10 @@ impl Tables {
             (None, None) => return Ok(()),
         };
         let why = |of: &str| format!("the {of} does not mention {said:?}");
-        Err(match unknown.iter().all(|word| self.text.contains(word)) {
-            true => Doubt::InText(why("table")),
-            false => Doubt::Missing(why("page")),
+        Err(if unknown.iter().all(|word| self.text.contains(word)) {
+            Doubt::InText(why("table"))
+        } else {
+            Doubt::Missing(why("page"))
         })
     }
 
@@ -225,26 +225,7 @@ impl Tables {
         {
             return Ok(sum);
         }
-        let mut printed = self.printed(of, asked, near);
-        // "Net income at the end of 2031" means that of the year.
-        if let Some(asked) = asked.filter(|asked| asked.instant && !self.is_plain())
-            && !printed.as_ref().is_ok_and(|one| one.doubt.is_none())
-            && let Ok(of_year) = self.printed(
-                of,
-                Some(Period {
-                    instant: false,
-                    ..asked
-                }),
-                near,
-            )
-            && of_year.doubt.is_none()
-            && of_year.at.is_some_and(|at| {
-                self.statement_of(&at) != Some(Statement::Balances)
-                    && self.is_change(of, &at, Some(asked)).is_none()
-            })
-        {
-            printed = Ok(of_year);
-        }
+        let printed = self.printed_in(of, asked, near);
         let quotient = of.quotient();
         let sure = printed.as_ref().ok().and_then(|one| one.at.as_ref());
         let other_name = quotient.is_some() && sure.is_some_and(|one| !one.said);
@@ -255,17 +236,10 @@ impl Tables {
         if is_meant {
             return self.unless_computed(of, asked, printed);
         }
-        if let Some((part, whole)) = quotient {
-            // The operand's other words may describe only the part: "segment operating margin".
-            let wholes = [whole.clone(), whole.without_words()];
-            let shares = wholes
-                .iter()
-                .map(|whole| self.quotient(&part, whole, asked));
-            let shares: Vec<Amount> = shares.filter_map(Result::ok).collect();
-            let sure = shares.iter().find(|one| one.doubt.is_none());
-            if let Some(share) = sure.or(shares.last()) {
-                return Ok(share.clone());
-            }
+        if let Some((part, whole)) = quotient
+            && let Some(share) = self.best_quotient(&part, &whole, asked)
+        {
+            return Ok(share);
         }
         if let Some((formula, rest)) = of.formula().filter(|_| !self.is_plain()) {
             return self.measure(formula, &rest, asked).or(printed);
@@ -288,6 +262,51 @@ impl Tables {
             }),
             None => Ok(printed),
         }
+    }
+
+    /// The printed figure of an operand in a period. "Net income at the end of 2031" means that of
+    /// the year.
+    fn printed_in(
+        &self,
+        of: &Operand,
+        asked: Option<Period>,
+        near: Option<Place>,
+    ) -> TableResult<Amount> {
+        let printed = self.printed(of, asked, near);
+        let sure = printed.as_ref().is_ok_and(|one| one.doubt.is_none());
+        let Some(day) = asked.filter(|asked| asked.instant && !self.is_plain() && !sure) else {
+            return printed;
+        };
+        let year = Period {
+            instant: false,
+            ..day
+        };
+        let is_flow = |at: FitFigure| {
+            self.statement_of(&at) != Some(Statement::Balances)
+                && self.is_change(of, &at, Some(day)).is_none()
+        };
+        match self.printed(of, Some(year), near) {
+            Ok(of_year) if of_year.doubt.is_none() && of_year.at.is_some_and(is_flow) => {
+                Ok(of_year)
+            }
+            _ => printed,
+        }
+    }
+
+    /// A part divided by a whole, with a doubt only if no way to read the whole is sure. The words
+    /// of the operand that are not in a known name may describe only the part: "segment operating
+    /// margin".
+    fn best_quotient(
+        &self,
+        part: &Operand,
+        whole: &Operand,
+        asked: Option<Period>,
+    ) -> Option<Amount> {
+        let wholes = [whole.clone(), whole.without_words()];
+        let shares = wholes.iter().map(|whole| self.quotient(part, whole, asked));
+        let shares: Vec<Amount> = shares.filter_map(Result::ok).collect();
+        let sure = shares.iter().find(|one| one.doubt.is_none());
+        sure.or(shares.last()).cloned()
     }
 
     /// A part divided by a whole, as a percentage: an operating margin.
@@ -326,125 +345,6 @@ impl Tables {
         })
     }
 
-    /// The best printed figure of an operand, with a doubt if another one fits as well.
-    fn printed(
-        &self,
-        of: &Operand,
-        asked: Option<Period>,
-        near: Option<Place>,
-    ) -> TableResult<Amount> {
-        self.known(of)?;
-        asked.map_or(Ok(()), |asked| self.is_clear(asked))?;
-        let mut all = self.candidates(of, asked);
-        keep(&mut all, |one| self.names_sheet(of, one));
-        self.is_read(of, asked, &all)?;
-        if let Some(named) = of.statement {
-            let is_in =
-                |one: &FitFigure| self.table(one.place()).is_some_and(|table| named.is(table));
-            if self.tables.iter().any(|table| named.is(table)) {
-                all.retain(is_in);
-            }
-        }
-        let mut doubt = None;
-        if all.is_empty() {
-            all = self.candidates(of, None);
-            let Some(first) = all.first() else {
-                if let Some(amount) = self.by_tag(of, asked, near) {
-                    return Ok(amount);
-                }
-                let spelled = of.spelled();
-                return missing(match spelled.trim() {
-                    "" => "the question names no figure".to_owned(),
-                    spelled => format!("no figure of the tables is of {spelled:?}"),
-                });
-            };
-            doubt = match of.statement {
-                Some(named) => Some(Doubt::Missing(format!(
-                    "the {} has no figure of {:?}",
-                    named.name(),
-                    of.spelled()
-                ))),
-                None => asked.map(|asked| self.no_period(first, asked)),
-            };
-        }
-        if let Some(near) = near {
-            all.retain(|one| one.table == near.table);
-            keep(&mut all, |one| {
-                one.row == near.row || one.column == near.column
-            });
-        }
-        if self.is_plain() && of.total {
-            let total = |one: &FitFigure| self.labels_of(one.place()).any(|label| label.total);
-            keep(&mut all, total);
-        }
-        let best = *all.first().ok_or(Doubt::Open)?;
-        let every = all.clone();
-        all.retain(|one| one.score >= best.score - CLOSE);
-        // A note repeats a figure of a statement, or has only a part of it.
-        if best.full {
-            keep(&mut all, |one| one.full && self.statement_of(one).is_some());
-            // Then prefer balances to changes, the question's name, and the label that adds least.
-            keep(&mut all, |one| one.full && !self.is_of_equity(one));
-            let of_balances = |one: &FitFigure| self.statement_of(one) == Some(Statement::Balances);
-            keep(&mut all, |one| one.full && of_balances(one));
-            keep(&mut all, |one| one.full && one.said);
-            let least = all.iter().filter(|one| one.full).map(|one| one.extra).min();
-            keep(&mut all, |one| one.full && Some(one.extra) == least);
-        }
-        if asked.is_none_or(|asked| asked.end.year.is_none()) {
-            let order = |one: &FitFigure| one.period.map(Period::order);
-            if self.is_plain() && all.iter().any(|one| order(one) != order(&best)) {
-                return missing("the question names no period");
-            }
-            latest(&mut all);
-        }
-        let best = *all.first().ok_or(Doubt::Open)?;
-        let differs = |one: &&FitFigure| match self.is_plain() {
-            true => one.place() != best.place() && one.percent == best.percent,
-            false => !same(one.value, best.value) && one.full >= best.full,
-        };
-        let rivals = every
-            .iter()
-            .filter(|one| self.is_rival(one, &best) && !self.is_of_equity(one));
-        // If only the heading of the best figure has a word ("Total equity" under "Stockholders"),
-        // a row with the word in its own label may be meant.
-        let readings = of.readings();
-        let is_named = |one: &FitFigure| self.is_named_by_label(one, &readings);
-        let lent = !self.is_plain() && !is_named(&best);
-        let named = every.iter().filter(|one| {
-            let beside = (one.table, one.column) == (best.table, best.column);
-            lent && beside
-                && one.percent == best.percent
-                && !rounds_alike(one.value, best.value)
-                && is_named(one)
-        });
-        let others = all.iter().filter(differs).chain(rivals).chain(named);
-        let others: Vec<&FitFigure> = others.collect();
-        doubt = doubt.or_else(|| match others.as_slice() {
-            [] if best.plain => None,
-            [_, ..] if best.plain || self.is_plain() => {
-                let names = [&best].into_iter().chain(others.iter().copied());
-                let names = self.names_of(names.take(3));
-                let names = names.join(" and ");
-                Some(Doubt::Missing(format!("several figures fit: {names}")))
-            }
-            _ => Some(self.unclear(best.place())),
-        });
-        doubt = doubt.or_else(|| self.contradiction(of, &best));
-        doubt = doubt.or_else(|| self.is_change(of, &best, asked));
-        if doubt.is_some()
-            && let Some(amount) = self.by_tag(of, asked, near)
-        {
-            return Ok(amount);
-        }
-        doubt = doubt.or_else(|| self.unclear_year(&best, asked));
-        if let Some(doubt) = doubt.clone().filter(|_| self.is_plain()) {
-            return Err(doubt);
-        }
-        let amount = self.amount(best).ok_or(Doubt::Open)?;
-        Ok(Amount { doubt, ..amount })
-    }
-
     /// A figure as an amount. If all figures of a cost's row are printed below zero, the sign only
     /// repeats the name and is dropped. A loss in a report keeps its sign.
     pub(super) fn amount(&self, at: FitFigure) -> Option<Amount> {
@@ -459,9 +359,10 @@ impl Tables {
         let cost = |label: &Label| names_cost(&label.name) && (self.is_plain() || !loses(label));
         let mut amount = Amount {
             expr: FigureExpr::Leaf(leaf),
-            kind: match cell.percent {
-                true => AmountKind::Percent,
-                false => AmountKind::Plain,
+            kind: if cell.percent {
+                AmountKind::Percent
+            } else {
+                AmountKind::Plain
             },
             at: Some(at),
             turned: self.is_below_zero(place, cost),
