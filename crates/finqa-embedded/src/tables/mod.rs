@@ -12,7 +12,7 @@
 //!
 //! Reading order: `words`, `figure` and `table` read a page; `names` (with `concepts.txt`),
 //! `operand`, `phrases`, `token`, `marks`, `question`, `operands` and `asked` read a question;
-//! `fit`, `page`, `printed` and `find` find the figure of an operand, with `statements`, `unread`,
+//! `label_fit`, `fit`, `page`, `printed` and `find` find the figure of an operand, with `statements`, `unread`,
 //! `tags` and `witnesses` (with `tags.txt`), `whole_label`, `measure`, `parts` and `sentences`;
 //! `compute` applies the operation, with `series`, `groups`, `ranking`, `ranked`, `pairs`,
 //! `several`, `counts`, `unmet`, `doubts` and `scopes`; `concept` computes the confidence;
@@ -37,6 +37,7 @@ mod find;
 mod fit;
 mod follow_up;
 mod groups;
+mod label_fit;
 mod marks;
 mod measure;
 mod names;
