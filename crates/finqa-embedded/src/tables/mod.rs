@@ -14,7 +14,7 @@
 //! `operand`, `phrases`, `token`, `marks`, `question`, `operands` and `asked` read a question;
 //! `label_fit`, `fit`, `page`, `printed` and `find` find the figure of an operand, with `statements`, `unread`,
 //! `tags` and `witnesses` (with `tags.txt`), `whole_label`, `measure`, `parts` and `sentences`;
-//! `compute` applies the operation, with `series`, `groups`, `ranking`, `ranked`, `pairs`,
+//! `compute` applies the operation, with `series`, `lines`, `groups`, `ranking`, `ranked`, `pairs`,
 //! `several`, `counts`, `unmet`, `doubts` and `scopes`; `concept` computes the confidence;
 //! `follow_up` completes a question by the last one; `transactions` and `spent` read lists of
 //! payments.
@@ -38,6 +38,7 @@ mod fit;
 mod follow_up;
 mod groups;
 mod label_fit;
+mod lines;
 mod marks;
 mod measure;
 mod names;

@@ -6,12 +6,13 @@ use finqa_core::page::period::Period;
 use finqa_core::page::{MONTHS, Statement};
 
 use super::asked::{Asked, Which};
-use super::find::{Amount, FigureExpr, keep};
-use super::fit::{FitFigure, is_light, is_loose};
+use super::find::{Amount, FigureExpr};
+use super::fit::FitFigure;
+use super::lines::Line;
 use super::operand::Operand;
 use super::page::{Doubt, TableResult, Tables, missing};
-use super::table::{Label, ReportTable};
-use super::words::{lists_stem, same_word};
+use super::table::ReportTable;
+use super::words::lists_stem;
 
 /// Words of a corner that do not say what the rows are, so that any noun may mean them.
 const GENERIC: &str = "item line name description category million thousand billion usd eur tsd";
@@ -23,16 +24,6 @@ const MOST_FIGURES: usize = 5000;
 
 /// Largest relative difference at which a figure counts as the sum of others.
 const EXACT: f64 = 1e-6;
-
-/// Figures of one column (`by_rows`) or of one row, which are compared with each other.
-struct Line {
-    by_rows: bool,
-    /// The share, by weight, of the question's words that the line's labels have, from 0 to 1.
-    score: f64,
-    /// The number of words in the line's own label that the question lacks.
-    unasked: usize,
-    figures: Vec<FitFigure>,
-}
 
 impl Tables {
     /// The periods of a table's cells, the earliest first. Plans are left out, unless there is
@@ -244,9 +235,48 @@ impl Tables {
             return Err(Doubt::Open);
         }
         self.known(of)?;
+        let noun = match which {
+            Some(Which::Label(noun)) => Some(noun.as_slice()),
+            _ => None,
+        };
         let mut lines = self.lines(of);
+        self.retain_rows_of(noun, &mut lines)?;
+        let line = self.best_line(of, lines)?;
+        let first = line.figures.first().ok_or(Doubt::Open)?;
+        if line.figures.len() > MOST_FIGURES {
+            return missing(format!("these are more than {MOST_FIGURES} figures"));
+        }
+        let out = self.amounts_of(&line)?;
+        let table = self.table(first.place()).ok_or(Doubt::Open)?;
+        if line.unasked > 0 && self.is_plain() {
+            return Err(self.unclear(first.place()));
+        }
+        let generic = |word: &String| lists_stem(GENERIC, word);
+        if let Some(noun) = noun
+            && self.is_plain()
+            && !table.title.iter().all(generic)
+            && !noun.iter().any(|(word, _)| table.is_heading(word))
+        {
+            let mut said: Vec<&str> = noun.iter().map(|(_, said)| said.as_str()).collect();
+            said.dedup();
+            let noun = said.join(" ");
+            return missing(format!(
+                "the table does not say which labels are of {noun:?}"
+            ));
+        }
+        self.check(&out)?;
+        Ok(out)
+    }
+
+    /// Keeps the lines of rows if the corner of a plain table has a word of the noun: the rows are
+    /// what the noun names. A doubt if the page does not have all of its words.
+    fn retain_rows_of(
+        &self,
+        noun: Option<&[(String, String)]>,
+        lines: &mut Vec<Line>,
+    ) -> TableResult<()> {
         let table = self.tables.first().filter(|table| table.plain);
-        if let (Some(table), Some(Which::Label(noun))) = (table, which)
+        if let (Some(table), Some(noun)) = (table, noun)
             && noun.iter().any(|(word, _)| table.is_heading(word))
         {
             lines.retain(|line| line.by_rows);
@@ -256,35 +286,39 @@ impl Tables {
                 return missing(format!("the page does not mention {said:?}"));
             }
         }
+        Ok(())
+    }
+
+    /// The line that fits best. In a plain table, it must be the only one that fits so well.
+    fn best_line(&self, of: &Operand, mut lines: Vec<Line>) -> TableResult<Line> {
         if self.is_plain() {
             let least = lines.iter().map(|line| line.unasked).min();
             lines.retain(|line| Some(line.unasked) == least);
         }
         let table = |line: &Line| line.figures.first().map(|one| one.table);
         lines.sort_by(|a, b| b.score.total_cmp(&a.score).then(table(b).cmp(&table(a))));
-        let line = match lines.as_slice() {
+        match lines.as_slice() {
             [] => match of.spans.first() {
                 Some(period) => return missing(format!("the page has no {period}")),
                 None => return Err(Doubt::Open),
             },
-            [line] => line,
-            [line, ..] if !self.is_plain() => line,
+            [_, _, ..] if !self.is_plain() => {}
             [a, b, ..] if a.by_rows == b.by_rows => {
                 return missing("the question names no period");
             }
-            _ => return Err(Doubt::Open),
-        };
-        let first = line.figures.first().ok_or(Doubt::Open)?;
-        if line.figures.len() > MOST_FIGURES {
-            return missing(format!("these are more than {MOST_FIGURES} figures"));
+            [_, _, ..] => return Err(Doubt::Open),
+            [_] => {}
         }
+        Ok(lines.swap_remove(0))
+    }
+
+    /// The figures of a line with their names, which must differ. In a report always with a doubt.
+    fn amounts_of(&self, line: &Line) -> TableResult<Vec<Amount>> {
         let (mut out, mut names) = (Vec::new(), HashSet::new());
         let by_heading = self.is_of_one_label(line);
         for one in &line.figures {
-            let name = match self
-                .table(one.place())
-                .and_then(|table| table.rows.get(one.row))
-            {
+            let table = self.table(one.place());
+            let name = match table.and_then(|table| table.rows.get(one.row)) {
                 Some(row) if by_heading => row.heading.to_string(),
                 _ => {
                     let label = self.labels_of(one.place()).nth(usize::from(!line.by_rows));
@@ -303,24 +337,6 @@ impl Tables {
                 ..amount
             });
         }
-        let table = self.table(first.place()).ok_or(Doubt::Open)?;
-        if line.unasked > 0 && self.is_plain() {
-            return Err(self.unclear(first.place()));
-        }
-        let generic = |word: &String| lists_stem(GENERIC, word);
-        if let Some(Which::Label(noun)) = which
-            && self.is_plain()
-            && !table.title.iter().all(generic)
-            && !noun.iter().any(|(word, _)| table.is_heading(word))
-        {
-            let mut said: Vec<&str> = noun.iter().map(|(_, said)| said.as_str()).collect();
-            said.dedup();
-            let noun = said.join(" ");
-            return missing(format!(
-                "the table does not say which labels are of {noun:?}"
-            ));
-        }
-        self.check(&out)?;
         Ok(out)
     }
 
@@ -329,119 +345,6 @@ impl Tables {
         let label = |one: &FitFigure| Some(&self.table(one.place())?.rows.get(one.row)?.printed);
         let first = line.figures.first().and_then(label);
         line.by_rows && line.figures.iter().all(|one| label(one) == first)
-    }
-
-    /// The lines of all tables whose labels have the operand's words; in a report, some of the
-    /// words are enough.
-    fn lines(&self, of: &Operand) -> Vec<Line> {
-        let readings = of.of_parts().readings().into_iter();
-        let readings = readings.filter(|one| !one.opposite);
-        let readings: Vec<Vec<String>> = readings.map(|one| one.words).collect();
-        let period = of.spans.first();
-        let mut out = Vec::new();
-        let mut add = |table: &ReportTable,
-                       by_rows: bool,
-                       label: &Label,
-                       section: &[String],
-                       figures: Vec<FitFigure>| {
-            let said = |word: &String| {
-                label.says(word)
-                    || section.contains(word)
-                    || table.title.contains(word)
-                    || table.plain && is_loose(word)
-            };
-            let mut figures = figures;
-            keep(&mut figures, |one| !one.plan);
-            let (score, full) = self.weights.share(&readings, &said);
-            if figures.len() > 1 && (full || !table.plain) {
-                let unasked = |asked: &Vec<String>| {
-                    let meant = label.words.iter().filter(|own| !is_light(own));
-                    let unasked =
-                        meant.filter(|own| !asked.iter().any(|word| same_word(own, word)));
-                    unasked.count()
-                };
-                out.push(Line {
-                    by_rows,
-                    score,
-                    unasked: readings.iter().map(unasked).min().unwrap_or_default(),
-                    figures,
-                });
-            }
-        };
-        for (at, table) in self.tables.iter().enumerate() {
-            let figure = |row: usize, column: usize| {
-                let figure = table.figure(at, row, column)?;
-                let amount = table.plain || !figure.percent;
-                (amount && self.fits(figure.period.as_ref(), period)).then_some(figure)
-            };
-            let is_part = |row: usize| {
-                if table.plain {
-                    table.is_part(row)
-                } else {
-                    table.rows.get(row).is_some_and(|row| !row.label.total)
-                }
-            };
-            for (c, column) in table.columns.iter().enumerate().skip(1) {
-                let mut start = 1;
-                let rows = table.rows.get(1..).unwrap_or_default();
-                for rows in rows.chunk_by(|a, b| table.plain || a.section == b.section) {
-                    let parts = (start..start + rows.len()).filter(|r| is_part(*r));
-                    start += rows.len();
-                    let section = rows
-                        .first()
-                        .filter(|_| !table.plain)
-                        .map(|row| &*row.section);
-                    let figures = parts.filter_map(|r| figure(r, c)).collect();
-                    add(
-                        table,
-                        true,
-                        &column.label,
-                        section.unwrap_or_default(),
-                        figures,
-                    );
-                }
-            }
-            for (r, row) in table
-                .rows
-                .iter()
-                .enumerate()
-                .skip(1)
-                .filter(|_| table.plain)
-            {
-                let columns = table.columns.iter().enumerate().skip(1);
-                let parts = columns.filter(|(_, column)| !column.label.total);
-                let figures = parts.filter_map(|(c, _)| figure(r, c)).collect();
-                add(table, false, &row.label, &row.section, figures);
-            }
-        }
-        if !self.is_plain() {
-            out.extend(self.same_rows(of));
-        }
-        out
-    }
-
-    /// Lines of rows with the same label under different headings, such as "Operating income" under
-    /// each segment. Only in reports.
-    fn same_rows(&self, of: &Operand) -> Vec<Line> {
-        let mut all = self.candidates(of, of.spans.first().copied());
-        all.retain(|one| one.full && !one.percent);
-        all.sort_by_key(|one| (one.table, one.column, one.row));
-        let row = |one: &FitFigure| self.table(one.place())?.rows.get(one.row);
-        let apart = |two: &[FitFigure]| match two {
-            [a, b] => row(a)
-                .zip(row(b))
-                .is_some_and(|(a, b)| a.printed == b.printed && a.heading != b.heading),
-            _ => true,
-        };
-        let lines = all.chunk_by(|a, b| (a.table, a.column) == (b.table, b.column));
-        let lines = lines.filter(|line| line.len() > 1 && line.windows(2).all(apart));
-        let line = |figures: &[FitFigure]| Line {
-            by_rows: true,
-            score: 1.0,
-            unasked: 0,
-            figures: figures.to_vec(),
-        };
-        lines.map(line).collect()
     }
 }
 
