@@ -142,6 +142,33 @@ impl Operand {
         }
     }
 
+    /// Adds what names the figure of an earlier question.
+    pub(super) fn add_earlier(&mut self, of: &Self) {
+        self.words.extend(of.words.iter().cloned());
+        self.names.extend(of.names.iter().copied());
+        self.spans.extend(of.spans.iter().copied());
+        self.rows.clone_from(&of.rows);
+        self.total |= of.total;
+    }
+
+    /// Adds a known name, unless the operand has it.
+    pub(super) fn add_name(&mut self, concept: &'static Concept, said: usize) {
+        let mut names = self.names.iter();
+        if !names.any(|(one, _)| std::ptr::eq(*one, concept)) {
+            self.names.push((concept, said));
+            let mut name = concept.names.get(said).into_iter().flatten();
+            self.total |= name.any(|word| word == "total");
+        }
+    }
+
+    /// Adds a period, unless the operand has it. `year` is its year if it names none itself.
+    pub(super) fn add_span(&mut self, mut span: Period, year: Option<u16>) {
+        span.end.year = span.end.year.or(year);
+        if !self.spans.contains(&span) {
+            self.spans.push(span);
+        }
+    }
+
     /// If the operand names a measure: its formula, and the operand's other words and periods,
     /// which apply to each term. Otherwise `None`.
     pub(super) fn formula(&self) -> Option<(&'static Formula, Self)> {

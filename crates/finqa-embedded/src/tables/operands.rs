@@ -31,23 +31,7 @@ fn goes_through(tokens: &[Token]) -> bool {
 /// Reads one operand. `None` if the tokens have a cue that is not in `allowed`; without `allowed`,
 /// cues are skipped.
 pub(super) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Operand> {
-    let mut out = Operand {
-        through: goes_through(tokens),
-        falls: has(tokens, &[Cue::Fall]),
-        improves: has(tokens, &[Cue::Improve]),
-        balance: !has(tokens, &[Cue::Average])
-            && tokens
-                .iter()
-                .any(|token| lists("balance balances", &token.text)),
-        counts: match tokens {
-            [first, second, ..] => matches!(
-                (first.text.as_str(), second.text.as_str()),
-                ("how", "many") | ("number", "of")
-            ),
-            _ => false,
-        },
-        ..Operand::default()
-    };
+    let mut out = unnamed(tokens);
     let year = tokens.iter().find_map(|token| token.period()?.end.year);
     let mut except = Vec::new();
     let others = tokens
@@ -55,26 +39,8 @@ pub(super) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
         .flat_map(Token::stems)
         .any(|word| !is_light(word));
     for (at, token) in tokens.iter().enumerate() {
-        // After "outside", collect what is left out until the next period, verb or operation:
-        // "Sales outside the US in 2031".
         if !out.except.is_empty() {
-            let said = token
-                .stems()
-                .iter()
-                .map(|stem| (stem.clone(), token.text.clone()));
-            out.except.extend(said);
-            let article = matches!(token.part, TokenPart::Filler) && !lists(VERBS, &token.text);
-            // "Outside the US and Canada" leaves out both.
-            let more = || {
-                tokens
-                    .get(at + 1)
-                    .is_some_and(|next| !next.stems().is_empty())
-            };
-            let joins = token.text == "," || token.cue() == Some(Cue::And) && more();
-            if joins {
-                out.except.push((AND.to_owned(), token.text.clone()));
-            }
-            if joins || article || !token.stems().is_empty() {
+            if leaves_out(&mut out.except, token, tokens.get(at + 1)) {
                 continue;
             }
             except.append(&mut out.except);
@@ -94,36 +60,14 @@ pub(super) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
             // "How much of that was net income?" names a figure besides the earlier one; it is not
             // understood.
             TokenPart::Earlier(_) if allowed.is_some() && others => return None,
-            TokenPart::Earlier(of) => {
-                out.words.extend(of.words.iter().cloned());
-                out.names.extend(of.names.iter().copied());
-                out.spans.extend(of.spans.iter().copied());
-                out.rows.clone_from(&of.rows);
-                out.total |= of.total;
-            }
+            TokenPart::Earlier(of) => out.add_earlier(of),
             TokenPart::Word(stems) => {
                 let words = stems.iter().map(|stem| (stem.clone(), token.text.clone()));
                 out.words.extend(words);
             }
-            TokenPart::Name(concept, said) => {
-                if !out
-                    .names
-                    .iter()
-                    .any(|(one, _)| std::ptr::eq(*one, *concept))
-                {
-                    out.names.push((concept, *said));
-                    let name = concept.names.get(*said).into_iter().flatten();
-                    out.total |= name.into_iter().any(|word| word == "total");
-                }
-            }
-            TokenPart::Period(span) => {
-                // In "from Q3 to Q4 2032", the year belongs to both quarters.
-                let mut span = *span;
-                span.end.year = span.end.year.or(year);
-                if !out.spans.contains(&span) {
-                    out.spans.push(span);
-                }
-            }
+            TokenPart::Name(concept, said) => out.add_name(concept, *said),
+            // In "from Q3 to Q4 2032", the year belongs to both quarters.
+            TokenPart::Period(span) => out.add_span(*span, year),
             TokenPart::Cue(Cue::Total) => out.total = true,
             // "To" in "what was due to suppliers" joins nothing.
             TokenPart::Cue(Cue::To) => {}
@@ -145,6 +89,40 @@ pub(super) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
         .collect();
     out.rename(&|word| said.contains(word));
     Some(out)
+}
+
+/// An operand without a name, with what the cues and the phrases of the question say about it.
+fn unnamed(tokens: &[Token]) -> Operand {
+    let says = |list: &str| tokens.iter().any(|token| lists(list, &token.text));
+    Operand {
+        through: goes_through(tokens),
+        falls: has(tokens, &[Cue::Fall]),
+        improves: has(tokens, &[Cue::Improve]),
+        balance: !has(tokens, &[Cue::Average]) && says("balance balances"),
+        counts: match tokens {
+            [first, second, ..] => matches!(
+                (first.text.as_str(), second.text.as_str()),
+                ("how", "many") | ("number", "of")
+            ),
+            _ => false,
+        },
+        ..Operand::default()
+    }
+}
+
+/// Adds a token behind "outside" to what is left out. False for a period, a verb or an operation,
+/// where the exclusion ends: "Sales outside the US in 2031".
+fn leaves_out(except: &mut Vec<(String, String)>, token: &Token, next: Option<&Token>) -> bool {
+    let stems = token.stems();
+    except.extend(stems.iter().map(|stem| (stem.clone(), token.text.clone())));
+    let article = matches!(token.part, TokenPart::Filler) && !lists(VERBS, &token.text);
+    // "Outside the US and Canada" leaves out both.
+    let more = next.is_some_and(|next| !next.stems().is_empty());
+    let joins = token.text == "," || token.cue() == Some(Cue::And) && more;
+    if joins {
+        except.push((AND.to_owned(), token.text.clone()));
+    }
+    joins || article || !stems.is_empty()
 }
 
 /// The operands of "A, B and C" or "A plus B"; a single operand if nothing is listed. `None` if a
