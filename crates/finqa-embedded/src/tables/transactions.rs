@@ -162,48 +162,166 @@ impl TransactionList {
     pub(super) fn read(at: usize, table: &Table) -> Option<Self> {
         let (header, body) = table.cells().split_first()?;
         let headings: Vec<String> = header.iter().map(|cell| cell.raw.to_lowercase()).collect();
-        let column = |c: usize| body.iter().filter_map(move |row| row.get(c));
-        let order = |c: usize| DayOrder::of(column(c).map(|cell| &*cell.raw));
-        let is_day = |cell: &&Cell| day(cell, DayOrder::DayFirst).is_some();
-        let is_date = |cell: &&Cell| is_day(cell) || day(cell, DayOrder::MonthFirst).is_some();
+        let body = ListBody(body);
         let all = 0..headings.len();
-        let days = all
-            .clone()
-            .find(|c| 2 * column(*c).filter(is_date).count() > body.len())?;
-        let order = order(days);
-        let filled = |c: usize| column(c).filter(|cell| !cell.raw.trim().is_empty());
-        let is_figures = |c: &usize| {
-            let figure = |cell: &Cell| cell.number.is_some() || cell.unread().is_some();
-            filled(*c).count() > 0 && filled(*c).all(figure)
-        };
+        let days = all.clone().find(|c| body.has_days(*c))?;
+        let order = DayOrder::of(body.column(days).map(|cell| &*cell.raw));
         let figures: Vec<usize> = all
             .clone()
-            .filter(|c| *c != days && is_figures(c))
+            .filter(|c| *c != days && body.has_figures(*c))
             .collect();
         let amounts = amounts(&headings, &figures)?;
-        let letters = |c: &usize| filled(*c).any(|cell| cell.raw.contains(char::is_alphabetic));
         let texts: Vec<usize> = all
-            .filter(|c| *c != days && !figures.contains(c) && letters(c))
+            .filter(|c| *c != days && !figures.contains(c) && body.has_letters(*c))
             .collect();
-        let comes = |text: &str| lists(IN, text) || lists(SOLD, text);
-        let says = |c: usize, is_of: &dyn Fn(&str) -> bool| {
-            filled(c).any(|cell| is_of(&cell.raw.trim().to_lowercase()))
+        let sides = SideColumns::read(&body, &amounts, &texts);
+        let of_text = texts.iter().filter(|c| body.has_currencies(**c));
+        let currencies: Vec<usize> = amounts.iter().chain(of_text).copied().collect();
+        let mut list = Self {
+            table: at,
+            amounts,
+            figures,
+            order,
+            sides: sides.sides,
+            rows: Vec::new(),
+            headings,
+            texts,
         };
-        let number = |cells: &[Cell], c: usize| Some(cells.get(c)?.number.as_ref()?.value);
+        for (row, cells) in body.0.iter().enumerate() {
+            match list.days_of(cells, days) {
+                Some(_) if list.is_balance(cells) => {}
+                Some(days) => {
+                    let of_row = currencies.iter().find_map(|c| currency_in(text(cells, *c)));
+                    list.rows.push(Transaction {
+                        row: row + 1,
+                        days,
+                        texts: list
+                            .texts
+                            .iter()
+                            .map(|c| TransactionText::read(text(cells, *c)))
+                            .collect(),
+                        currency: of_row.or_else(|| list.currency_of_headings()),
+                        came_in: sides.came_in(&body, cells),
+                    });
+                }
+                // A row without a day is skipped if it is blank or repeats other rows, as a total
+                // does. With any other row without a day, the table is not a list of transactions.
+                None if list.repeats(cells, days) => {}
+                None if cells.iter().all(|cell| cell.raw.trim().is_empty()) => {}
+                None => return None,
+            }
+        }
+        (!list.texts.is_empty() && list.rows.len() > 1).then_some(list)
+    }
+
+    /// The day of a row, read with the day first and with the month first.
+    fn days_of(&self, cells: &[Cell], column: usize) -> Option<[Date; 2]> {
+        let [first, second] = match self.order {
+            DayOrder::Unknown => [DayOrder::DayFirst, DayOrder::MonthFirst],
+            known => [known, known],
+        };
+        let cell = cells.get(column)?;
+        Some([day(cell, first)?, day(cell, second)?])
+    }
+
+    /// True if a row repeats other rows, as a total does.
+    fn repeats(&self, cells: &[Cell], days: usize) -> bool {
+        let mut said = self.texts.iter().chain([&days]);
+        said.any(|c| is_one_of(REPEATS, &text(cells, *c).to_lowercase()))
+    }
+
+    /// True if a row has a balance and not a transaction. A shop may be called "Opening".
+    fn is_balance(&self, cells: &[Cell]) -> bool {
+        self.texts.iter().any(|c| {
+            let lower = text(cells, *c).to_lowercase();
+            let mut words = lower.split_whitespace();
+            lower.contains("balance") && words.all(|word| lists(BALANCE, word))
+        })
+    }
+
+    fn currency_of_headings(&self) -> Option<String> {
+        let mut amounts = self.amounts.iter();
+        amounts.find_map(|c| currency_in(self.headings.get(*c)?))
+    }
+}
+
+/// The rows of a table below its header.
+struct ListBody<'t>(&'t [Vec<Cell>]);
+
+impl ListBody<'_> {
+    fn column(&self, c: usize) -> impl Iterator<Item = &Cell> {
+        self.0.iter().filter_map(move |row| row.get(c))
+    }
+
+    /// The cells of a column that are not blank.
+    fn filled(&self, c: usize) -> impl Iterator<Item = &Cell> {
+        self.column(c).filter(|cell| !cell.raw.trim().is_empty())
+    }
+
+    /// True if most cells of a column are days.
+    fn has_days(&self, c: usize) -> bool {
+        let is_day = |cell: &&Cell, order| day(cell, order).is_some();
+        let is_date =
+            |cell: &&Cell| is_day(cell, DayOrder::DayFirst) || is_day(cell, DayOrder::MonthFirst);
+        2 * self.column(c).filter(is_date).count() > self.0.len()
+    }
+
+    /// True if a column has figures and nothing else.
+    fn has_figures(&self, c: usize) -> bool {
+        let figure = |cell: &Cell| cell.number.is_some() || cell.unread().is_some();
+        self.filled(c).count() > 0 && self.filled(c).all(figure)
+    }
+
+    fn has_letters(&self, c: usize) -> bool {
+        let mut cells = self.filled(c);
+        cells.any(|cell| cell.raw.contains(char::is_alphabetic))
+    }
+
+    /// True if a column has currencies and nothing else.
+    fn has_currencies(&self, c: usize) -> bool {
+        self.filled(c).all(|cell| is_currency(cell.raw.trim()))
+    }
+
+    /// True if `is_of` is true for a text of the column in lower case.
+    fn says(&self, c: usize, is_of: fn(&str) -> bool) -> bool {
+        self.filled(c)
+            .any(|cell| is_of(&cell.raw.trim().to_lowercase()))
+    }
+}
+
+/// The columns that say whether money went out or came in.
+struct SideColumns {
+    sides: Sides,
+    amounts: Vec<usize>,
+    /// The column of texts such as "debit" and "credit".
+    text: Option<usize>,
+}
+
+impl SideColumns {
+    fn read(body: &ListBody<'_>, amounts: &[usize], texts: &[usize]) -> Self {
         let signed = |below: bool| {
             let only = amounts.first().copied().unwrap_or_default();
-            let numbers = body.iter().filter_map(|cells| number(cells, only));
+            let numbers = body.0.iter().filter_map(|cells| number(cells, only));
             numbers.filter(|x| (*x < 0.0) == below).count()
         };
-        let side = texts.iter().copied().find(|c| says(*c, &comes));
+        let text = texts.iter().copied().find(|c| body.says(*c, comes));
         let sides = match (amounts.len(), signed(true)) {
             (2, _) => Sides::ColumnsOrTexts,
-            (_, 0) if side.is_some() => Sides::ColumnsOrTexts,
+            (_, 0) if text.is_some() => Sides::ColumnsOrTexts,
             (_, 0) => Sides::Unsaid,
             (_, below) if below > signed(false) => Sides::Signs,
             _ => Sides::UnclearSigns,
         };
-        let came_in = |cells: &[Cell]| match (sides, amounts.as_slice(), side) {
+        Self {
+            sides,
+            amounts: amounts.to_vec(),
+            text,
+        }
+    }
+
+    /// True if the money of a row came in, false if it went out; `None` if the list does not say.
+    fn came_in(&self, body: &ListBody<'_>, cells: &[Cell]) -> Option<bool> {
+        match (self.sides, self.amounts.as_slice(), self.text) {
             (Sides::Signs | Sides::UnclearSigns, [only], _) => {
                 number(cells, *only).map(|x| x > 0.0)
             }
@@ -214,62 +332,22 @@ impl TransactionList {
             (Sides::ColumnsOrTexts, _, Some(c)) => {
                 let text = cells.get(c)?.raw.trim().to_lowercase();
                 let goes = |text: &str| lists(OUT, text);
-                (comes(&text) || goes(&text) || !says(c, &goes)).then_some(comes(&text))
+                (comes(&text) || goes(&text) || !body.says(c, goes)).then_some(comes(&text))
             }
             _ => None,
-        };
-        let currencies = texts.iter().copied();
-        let currencies = currencies.filter(|c| filled(*c).all(|cell| is_currency(cell.raw.trim())));
-        let currencies: Vec<usize> = amounts.iter().copied().chain(currencies).collect();
-        let mut rows = Vec::new();
-        for (row, cells) in body.iter().enumerate() {
-            let text = |c: &usize| cells.get(*c).map_or("", |cell| &*cell.raw);
-            let read = |order| day(cells.get(days)?, order);
-            let both = match order {
-                DayOrder::Unknown => [DayOrder::DayFirst, DayOrder::MonthFirst],
-                known => [known, known],
-            };
-            let (Some(first), Some(second)) = (read(both[0]), read(both[1])) else {
-                let mut said = texts.iter().chain([&days]);
-                let repeats = said.any(|c| is_one_of(REPEATS, &text(c).to_lowercase()));
-                // A row without a day is skipped if it is blank or repeats other rows, as a total
-                // does. With any other row without a day, the table is not a list of transactions.
-                if repeats || cells.iter().all(|cell| cell.raw.trim().is_empty()) {
-                    continue;
-                }
-                return None;
-            };
-            // A shop may be called "Opening".
-            let is_balance = |c: &usize| {
-                let lower = text(c).to_lowercase();
-                let mut words = lower.split_whitespace();
-                lower.contains("balance") && words.all(|word| lists(BALANCE, word))
-            };
-            if texts.iter().any(is_balance) {
-                continue;
-            }
-            let heading = |c: &usize| currency_in(headings.get(*c)?);
-            let own = currencies.iter().find_map(|c| currency_in(text(c)));
-            rows.push(Transaction {
-                row: row + 1,
-                days: [first, second],
-                texts: texts
-                    .iter()
-                    .map(|c| TransactionText::read(text(c)))
-                    .collect(),
-                currency: own.or_else(|| amounts.iter().find_map(heading)),
-                came_in: came_in(cells),
-            });
         }
-        (!texts.is_empty() && rows.len() > 1).then_some(Self {
-            table: at,
-            headings,
-            amounts,
-            figures,
-            texts,
-            order,
-            sides,
-            rows,
-        })
     }
+}
+
+/// True for a word for money that comes in.
+fn comes(text: &str) -> bool {
+    lists(IN, text) || lists(SOLD, text)
+}
+
+fn number(cells: &[Cell], c: usize) -> Option<f64> {
+    Some(cells.get(c)?.number.as_ref()?.value)
+}
+
+fn text(cells: &[Cell], c: usize) -> &str {
+    cells.get(c).map_or("", |cell| &*cell.raw)
 }
