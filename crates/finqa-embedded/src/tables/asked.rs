@@ -25,6 +25,20 @@ pub(super) struct Asked {
     pub(super) apart: Vec<String>,
 }
 
+impl Asked {
+    /// An operation in whose question nothing else was read.
+    pub(super) fn new(operation: Operation, operands: Vec<Operand>) -> Self {
+        Self {
+            operation,
+            operands,
+            relative: false,
+            since: false,
+            unused: Vec::new(),
+            apart: Vec::new(),
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Operation {
     Figure,
@@ -152,12 +166,8 @@ pub(super) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
         let (apart, rest) = apart(tokens).unwrap_or_else(|| (Vec::new(), tokens));
         if let Some((ranking, of)) = ranking::read(rest) {
             return Some(Asked {
-                operation: Operation::Ranked(ranking),
-                operands: vec![of],
-                relative: false,
-                since: false,
-                unused: Vec::new(),
                 apart,
+                ..Asked::new(Operation::Ranked(ranking), vec![of])
             });
         }
         if !apart.is_empty() {
@@ -224,13 +234,10 @@ pub(super) fn guess(tokens: &[Token]) -> Asked {
         Some(cue) => (!neutral.contains(&cue)).then(|| token.text.clone()),
         None => (named && token.is_earlier()).then(|| "that".to_owned()),
     });
+    let of = operand(tokens, None).unwrap_or_default();
     Asked {
-        operation: Operation::Figure,
         unused: unused.collect(),
-        operands: vec![operand(tokens, None).unwrap_or_default()],
-        relative: false,
-        since: false,
-        apart: Vec::new(),
+        ..Asked::new(Operation::Figure, vec![of])
     }
 }
 
@@ -241,21 +248,46 @@ impl Form {
             return None;
         }
         let allowed = [*says, *also, &[Cue::And]].concat();
-        let allowed = Some(allowed.as_slice());
-        let sides = |a, b| sides(a, b, plain);
         let said = !has(tokens, &[Cue::Points]) && has(tokens, RELATIVE);
         let relative = *relative && said;
         // "How many percent less than A is B?" can be a share of either, so it is left open.
         if said && matches!(form, Reversed(Cue::Than)) {
             return None;
         }
-        let both = |left: &[Token], right: &[Token]| {
-            sides(operand(left, allowed)?, operand(right, allowed)?)
-        };
-        let mut operands = match form {
-            One => vec![operand(tokens, allowed)?],
+        let mut operands = self.operands(tokens, &allowed, plain)?;
+        let divided = relative || *operation == Operation::Ratio;
+        for one in &mut operands {
+            one.percent &= !divided;
+        }
+        let applied = self.applied(&mut operands, plain)?;
+        // "Net loans to total loans" may be a ratio, but "payments to suppliers" is one figure.
+        let named = |side| operand(side, None).is_some_and(|of| of.is_named());
+        let joined = split(tokens, Cue::To)
+            .filter(|(a, b)| !plain && *operation == Operation::Figure && named(a) && named(b));
+        // "Total debt to EBITDA" is a ratio, because both sides are known names.
+        let known =
+            |of: &Operand| !of.names.is_empty() && of.words.iter().all(|(word, _)| is_light(word));
+        if let Some((left, right)) = joined
+            && let Some(pair) = both(left, right, &allowed, plain)
+            && pair.iter().all(known)
+        {
+            return Some(Asked::new(Operation::Ratio, pair));
+        }
+        Some(Asked {
+            relative,
+            since: tokens.iter().any(|token| token.text == "since")
+                || has(tokens, &[Cue::Versus]) && !has(tokens, &[Cue::YearAgo]),
+            unused: joined.map(|_| " to ".to_owned()).into_iter().collect(),
+            ..Asked::new(applied, operands)
+        })
+    }
+
+    /// The operands, where the form has them.
+    fn operands(&self, tokens: &[Token], allowed: &[Cue], plain: bool) -> Option<Vec<Operand>> {
+        match &self.2 {
+            One => Some(vec![operand(tokens, Some(allowed))?]),
             Listed(least) => {
-                listed(tokens, allowed, plain).filter(|parts| parts.len() >= *least)?
+                listed(tokens, Some(allowed), plain).filter(|parts| parts.len() >= *least)
             }
             Sides(cue) => {
                 let (left, right) = split(tokens, *cue)?;
@@ -267,74 +299,57 @@ impl Form {
                 // Words before the verb belong to both sides: "In May, was A or B larger?"
                 let verb = left.iter().position(|token| lists(YES_NO, &token.text));
                 let before = left.get(..verb.filter(|_| self.0).unwrap_or_default())?;
-                both(left, &[before, right].concat())?
+                both(left, &[before, right].concat(), allowed, plain)
             }
-            Reversed(cue) => split(tokens, *cue).and_then(|(left, right)| both(right, left))?,
+            Reversed(cue) => {
+                let (left, right) = split(tokens, *cue)?;
+                both(right, left, allowed, plain)
+            }
             WholeFirst(cue) => {
                 let (before, after) = split(tokens, *cue)?;
                 if before.iter().any(|token| !token.stems().is_empty()) {
                     return None;
                 }
                 let mut wholes = wholes(after);
-                let mut found = wholes.find_map(|(whole, part)| both(part, whole))?;
+                let mut found =
+                    wholes.find_map(|(whole, part)| both(part, whole, allowed, plain))?;
                 // The label of the part may be a heading above a row with the name of the whole.
                 if let [part, whole] = found.as_mut_slice() {
                     part.of = (!plain).then(|| Box::new(whole.clone()));
                 }
-                found
+                Some(found)
             }
-        };
-        let divided = relative || *operation == Operation::Ratio;
-        for one in &mut operands {
-            one.percent &= !divided;
         }
-        let mut asked = operation.clone();
+    }
+
+    /// The operation on these operands, which it adapts. `None` if it cannot be applied to them.
+    fn applied(&self, operands: &mut Vec<Operand>, plain: bool) -> Option<Operation> {
+        let operation = &self.3;
         match (operation, operands.as_mut_slice()) {
             // "Total" in "the total of A and B" does not ask for a row called total.
             (Operation::Sum, [_, _, ..]) => operands.iter_mut().for_each(|one| one.total = false),
             (Operation::Figure, [of]) if of.spans.len() > 1 && plain => {
-                asked = of.total.then_some(Operation::Sum)?;
+                return of.total.then_some(Operation::Sum);
             }
             // "The total in each year" can mean one sum or each total.
             (Operation::Figure, [of]) if of.each.is_some() && of.total && plain => return None,
             (Operation::Difference, [one, other]) => {
-                operands = sides(one.clone(), other.clone())?;
+                *operands = sides(one.clone(), other.clone(), plain)?;
             }
             (Operation::Difference, [_, _, ..]) => return None,
             _ => {}
         }
-        // "Net loans to total loans" may be a ratio, but "payments to suppliers" is one figure.
-        let named = |side| operand(side, None).is_some_and(|of| of.is_named());
-        let joined = split(tokens, Cue::To).is_some_and(|(a, b)| named(a) && named(b));
-        let joined = !plain && *operation == Operation::Figure && joined;
-        // "Total debt to EBITDA" is a ratio, because both sides are known names.
-        if let (true, Some((left, right))) = (joined, split(tokens, Cue::To))
-            && let Some(pair) = both(left, right)
-            && pair
-                .iter()
-                .flat_map(|of| &of.words)
-                .all(|(word, _)| is_light(word))
-            && pair.iter().all(|of| !of.names.is_empty())
-        {
-            return Some(Asked {
-                operation: Operation::Ratio,
-                operands: pair,
-                relative: false,
-                since: false,
-                unused: Vec::new(),
-                apart: Vec::new(),
-            });
-        }
-        Some(Asked {
-            operation: asked,
-            operands,
-            relative,
-            since: tokens.iter().any(|token| token.text == "since")
-                || has(tokens, &[Cue::Versus]) && !has(tokens, &[Cue::YearAgo]),
-            unused: joined.then(|| " to ".to_owned()).into_iter().collect(),
-            apart: Vec::new(),
-        })
+        Some(operation.clone())
     }
+}
+
+/// The operands on the two sides of a cue, each completed by the other.
+fn both(left: &[Token], right: &[Token], allowed: &[Cue], plain: bool) -> Option<Vec<Operand>> {
+    let (left, right) = (
+        operand(left, Some(allowed))?,
+        operand(right, Some(allowed))?,
+    );
+    sides(left, right, plain)
 }
 
 /// Ways to split the tokens into a whole and a part: "A came from B", or "B in A".
@@ -399,14 +414,7 @@ fn extreme(tokens: &[Token], plain: bool) -> Option<Option<Asked>> {
         ]
     };
     let of = operand(rest, Some(cues)).filter(|_| largest != smallest);
-    Some(of.map(|of| Asked {
-        operation: Operation::Extreme { largest, which },
-        operands: vec![of],
-        relative: false,
-        since: false,
-        unused: Vec::new(),
-        apart: Vec::new(),
-    }))
+    Some(of.map(|of| Asked::new(Operation::Extreme { largest, which }, vec![of])))
 }
 
 /// The answer that "which" or "when" wants, and the rest of the question.

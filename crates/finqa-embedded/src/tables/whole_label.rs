@@ -134,24 +134,19 @@ impl Tables {
                 rows.iter()
                     .any(|row| self.figures_of(*row).any(|one| fits(&one)))
             };
-            (!rows.is_empty() && !of.through && !of.both_terms && of.spans.iter().all(dated)).then(
-                || Asked {
-                    operation: Operation::Figure,
-                    operands: vec![Operand {
-                        rows,
-                        spans: of.spans,
-                        each: of.each,
-                        counts: of.counts,
-                        balance: of.balance,
-                        statement: of.statement,
-                        ..Operand::default()
-                    }],
-                    relative: false,
-                    since: false,
-                    unused: Vec::new(),
-                    apart: Vec::new(),
-                },
-            )
+            let is_read = !of.through && !of.both_terms && of.spans.iter().all(dated);
+            (!rows.is_empty() && is_read).then(|| {
+                let of = Operand {
+                    rows,
+                    spans: of.spans,
+                    each: of.each,
+                    counts: of.counts,
+                    balance: of.balance,
+                    statement: of.statement,
+                    ..Operand::default()
+                };
+                Asked::new(Operation::Figure, vec![of])
+            })
         })
     }
 
