@@ -12,6 +12,7 @@ use super::find::{Amount, AmountKind, FigureExpr};
 use super::fit::FitFigure;
 use super::operand::Operand;
 use super::page::{Doubt, TableResult, Tables, missing};
+use super::ranking::Ranking;
 use super::series::total_of_others;
 use super::table::Place;
 use super::words::stemmed;
@@ -60,87 +61,121 @@ impl Tables {
         {
             return missing("the page does not have all of these periods");
         }
-        let (amounts, mut answer) = match &asked.operation {
+        match &asked.operation {
             Operation::Figure
                 if of.spans.len() > 1 && !of.through && (of.each.is_some() || !self.is_plain()) =>
             {
-                return self.each(of);
+                self.each(of)
             }
             Operation::Figure => {
                 let found = self.one(of)?;
-                (vec![found.clone()], self.look_up(found, of))
+                let answer = self.look_up(found.clone(), of);
+                Ok(self.doubted(answer, asked, &[found]))
             }
             Operation::Compare => {
                 let pair = self.as_losses(operands, self.pair(asked)?)?;
                 let falls = self.falls(of, &pair);
-                (pair.to_vec(), greater(pair, falls)?)
+                let answer = greater(pair.clone(), falls)?;
+                Ok(self.doubted(answer, asked, &pair))
             }
-            Operation::Difference => {
-                let pair = self.as_losses(operands, self.pair(asked)?)?;
-                if let ([of], [late, _], false) = (operands, &pair, asked.relative)
-                    && let Some(doubt) = late.at.and_then(|at| self.is_own_change(&at))
-                {
-                    return Ok(DirectAnswer {
-                        doubt: Some(doubt),
-                        ..self.look_up(late.clone(), of)
-                    });
-                }
-                let falls = self.falls(of, &pair);
-                (pair.to_vec(), change(pair, falls, asked.relative)?)
-            }
-            Operation::Ratio => {
-                let pair = self.parts(operands, asked.relative)?;
-                // "Debt to EBITDA" may be one printed row, which both operands find. In "sales
-                // outside Chile to sales" they find one row too, but the first excludes a part of
-                // it.
-                if let [a, b] = &pair
-                    && a.place().is_some()
-                    && a.place() == b.place()
-                    && operands.iter().all(|of| of.except.is_empty())
-                {
-                    return Ok(self.look_up(a.clone(), of));
-                }
-                (pair.to_vec(), ratio(pair, asked.relative))
-            }
+            Operation::Difference => self.difference(asked, operands, of),
+            Operation::Ratio => self.ratio(asked, operands, of),
             Operation::Compound => {
                 let pair = self.pair(asked)?;
-                (pair.to_vec(), compound(pair, of)?)
+                let answer = compound(pair.clone(), of)?;
+                Ok(self.doubted(answer, asked, &pair))
             }
             Operation::Sum => {
                 let parts = self.all_of(operands)?;
                 let sum = self.sum(&parts)?;
-                (parts, answer("sum", sum.expr, UnitKind::Number))
+                let answer = answer("sum", sum.expr, UnitKind::Number);
+                Ok(self.doubted(answer, asked, &parts))
             }
             Operation::Average => {
                 let parts = self.all_of(operands)?;
                 self.in_one_unit(&parts)?;
-                (parts.clone(), average(&parts)?)
+                let answer = average(&parts)?;
+                Ok(self.doubted(answer, asked, &parts))
             }
-            Operation::Extreme { largest, which } => {
-                return self.extreme(of, *largest, which.as_ref());
-            }
-            Operation::Ranked(ranking) => match self.ranked(of, ranking, &asked.apart) {
-                // It is not known that these rows are the parts of the figure, so the answer is a
-                // guess.
-                Err(Doubt::Open) => {
-                    let Some(largest) = ranking.largest() else {
-                        return missing("the page does not say what the parts are");
-                    };
-                    let which = Which::Label(ranking.noun.clone());
-                    return self.extreme(of, largest, Some(&which));
-                }
-                found => return found,
-            },
+            Operation::Extreme { largest, which } => self.extreme(of, *largest, which.as_ref()),
+            Operation::Ranked(ranking) => self.first_part(of, ranking, &asked.apart),
             Operation::Larger { largest } => {
                 let pair = self.as_losses(operands, self.listed(operands)?)?;
-                (pair.clone(), self.larger(&pair, *largest)?)
+                let answer = self.larger(&pair, *largest)?;
+                Ok(self.doubted(answer, asked, &pair))
             }
-        };
-        answer.doubt = answer
+        }
+    }
+
+    /// An answer with the first doubt about it or about the amounts that it is computed from.
+    fn doubted(&self, answer: DirectAnswer, asked: &Asked, amounts: &[Amount]) -> DirectAnswer {
+        let doubt = answer
             .doubt
             .or_else(|| amounts.iter().find_map(|one| one.doubt.clone()))
-            .or_else(|| self.unmet(&amounts, asked));
-        Ok(answer)
+            .or_else(|| self.unmet(amounts, asked));
+        DirectAnswer { doubt, ..answer }
+    }
+
+    /// The difference of two figures, or a row that is itself a change, with a doubt.
+    fn difference(
+        &self,
+        asked: &Asked,
+        operands: &[Operand],
+        of: &Operand,
+    ) -> TableResult<DirectAnswer> {
+        let pair = self.as_losses(operands, self.pair(asked)?)?;
+        if let ([of], [late, _], false) = (operands, &pair, asked.relative)
+            && let Some(doubt) = late.at.and_then(|at| self.is_own_change(&at))
+        {
+            return Ok(DirectAnswer {
+                doubt: Some(doubt),
+                ..self.look_up(late.clone(), of)
+            });
+        }
+        let falls = self.falls(of, &pair);
+        let answer = change(pair.clone(), falls, asked.relative)?;
+        Ok(self.doubted(answer, asked, &pair))
+    }
+
+    /// One figure divided by another. "Debt to EBITDA" may be one printed row, which both operands
+    /// find. In "sales outside Chile to sales" they find one row too, but the first excludes a part
+    /// of it.
+    fn ratio(
+        &self,
+        asked: &Asked,
+        operands: &[Operand],
+        of: &Operand,
+    ) -> TableResult<DirectAnswer> {
+        let pair = self.parts(operands, asked.relative)?;
+        if let [a, b] = &pair
+            && a.place().is_some()
+            && a.place() == b.place()
+            && operands.iter().all(|of| of.except.is_empty())
+        {
+            return Ok(self.look_up(a.clone(), of));
+        }
+        let answer = ratio(pair.clone(), asked.relative);
+        Ok(self.doubted(answer, asked, &pair))
+    }
+
+    /// The part of a whole that is first by a measure. If it is not known that the rows are the
+    /// parts of the figure, the row with the largest or smallest figure is a guess.
+    fn first_part(
+        &self,
+        of: &Operand,
+        ranking: &Ranking,
+        apart: &[String],
+    ) -> TableResult<DirectAnswer> {
+        match self.ranked(of, ranking, apart) {
+            Err(Doubt::Open) => {
+                let Some(largest) = ranking.largest() else {
+                    return missing("the page does not say what the parts are");
+                };
+                let which = Which::Label(ranking.noun.clone());
+                self.extreme(of, largest, Some(&which))
+            }
+            found => found,
+        }
     }
 
     /// The figure of an operand; a total without a row of its own is the sum of all rows.
