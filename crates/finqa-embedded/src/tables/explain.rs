@@ -17,6 +17,11 @@ const COMPUTED: [&str; 2] = ["share", "measure"];
 const TITLE: usize = 60;
 
 impl Asked {
+    /// True if an answer is computed although the question asks for one figure.
+    fn is_computed(&self, answer: &DirectAnswer) -> bool {
+        self.operation == Operation::Figure && COMPUTED.contains(&answer.name)
+    }
+
     /// The operation as people name it, for the output of `--explain`.
     fn in_words(&self) -> String {
         let which = |which: &Which| match which {
@@ -61,6 +66,18 @@ impl Asked {
     }
 }
 
+/// The cells that an answer is computed from, each once.
+fn cells_of(answer: &DirectAnswer) -> Vec<Place> {
+    let leaves = answer.exprs().flat_map(FigureExpr::leaves);
+    let mut cells: Vec<Place> = Vec::new();
+    for place in leaves.filter_map(|leaf| leaf.source) {
+        if !cells.contains(&place) {
+            cells.push(place);
+        }
+    }
+    cells
+}
+
 impl Tables {
     /// How a question was read and which cells fit it, for the answer that was computed from the
     /// same reading.
@@ -72,42 +89,20 @@ impl Tables {
     ) -> Explanation {
         let mut out = Explanation::default();
         let found = answer.and_then(|answer| answer.as_ref().ok());
-        let leaves = found
-            .into_iter()
-            .flat_map(DirectAnswer::exprs)
-            .flat_map(FigureExpr::leaves);
-        let mut taken: Vec<Place> = Vec::new();
-        for place in leaves.filter_map(|leaf| leaf.source) {
-            if !taken.contains(&place) {
-                taken.push(place);
-            }
-        }
+        let taken = found.map_or_else(Vec::new, cells_of);
         let operands: Vec<Operand> = match asked {
             Some(asked) => asked.operands.iter().map(|of| self.with_each(of)).collect(),
             None => Vec::new(),
         };
         if let Some(asked) = asked {
-            out.operation = asked.in_words();
-            // A cell of the answer belongs to the figure whose words its labels have.
-            let has = |of: &Operand, place: Place| self.words_met(of, place).1.is_empty();
-            let figures = operands.iter().map(|of| {
-                let own = taken.iter().copied().filter(|place| {
-                    has(of, *place) || !operands.iter().any(|other| has(other, *place))
-                });
-                self.explain_operand(of, asked, &own.collect::<Vec<Place>>())
-            });
-            out.figures = figures.collect();
-            if asked.operation == Operation::Figure
-                && let Some(found) = found.filter(|found| COMPUTED.contains(&found.name))
-            {
-                out.operation = format!("compute the figure, as a {}", found.name);
-            }
-            let unused = asked.unused.iter().map(|word| word.trim().to_owned());
-            let words = operands.iter().flat_map(|of| &of.words);
-            let unknown = words.filter(|(stem, _)| !self.says(stem) && !is_loose(stem));
-            out.left_over = unused
-                .chain(unknown.map(|(_, said)| said.clone()))
-                .collect();
+            out.operation = match found {
+                Some(found) if asked.is_computed(found) => {
+                    format!("compute the figure, as a {}", found.name)
+                }
+                _ => asked.in_words(),
+            };
+            out.figures = self.explain_operands(&operands, asked, &taken);
+            out.left_over = self.left_over(&operands, asked);
         } else if let Some(found) = found {
             found.name.clone_into(&mut out.operation);
         }
@@ -126,29 +121,63 @@ impl Tables {
             Some(Err(why)) => Some(why),
             None => None,
         };
-        match (found, doubt) {
-            (Some(_), None) => {
-                out.sure = true;
-                out.reasons = self.reasons_for(&operands, &out);
-            }
-            _ => {
-                let figure = |of: &Operand| match self.figure(of, None, None) {
-                    Ok(amount) => amount.doubt,
-                    Err(why) => Some(why),
-                };
-                let others = operands
-                    .iter()
-                    .filter(|of| of.is_named())
-                    .filter_map(figure);
-                let why = |doubt: Doubt| match doubt {
-                    Doubt::Missing(why) | Doubt::InText(why) => Some(why),
-                    Doubt::Open => None,
-                };
-                let doubts = doubt.cloned().into_iter().chain(others).filter_map(why);
-                out.add_doubts(doubts.chain(unsettled.cloned()));
-            }
+        if found.is_some() && doubt.is_none() {
+            out.sure = true;
+            out.reasons = self.reasons_for(&operands, &out);
+        } else {
+            let doubts = self.doubts_of(&operands, doubt);
+            out.add_doubts(doubts.chain(unsettled.cloned()));
         }
         out
+    }
+
+    /// Explains each operand, with the cells of the answer that belong to it: those whose labels
+    /// have its words, and those whose labels have the words of no operand.
+    fn explain_operands(
+        &self,
+        operands: &[Operand],
+        asked: &Asked,
+        taken: &[Place],
+    ) -> Vec<AskedFigure> {
+        let has = |of: &Operand, place: Place| self.words_met(of, place).1.is_empty();
+        let figures = operands.iter().map(|of| {
+            let own = taken.iter().copied().filter(|place| {
+                has(of, *place) || !operands.iter().any(|other| has(other, *place))
+            });
+            self.explain_operand(of, asked, &own.collect::<Vec<Place>>())
+        });
+        figures.collect()
+    }
+
+    /// The words of the question that were not read, or that no label has.
+    fn left_over(&self, operands: &[Operand], asked: &Asked) -> Vec<String> {
+        let unused = asked.unused.iter().map(|word| word.trim().to_owned());
+        let words = operands.iter().flat_map(|of| &of.words);
+        let unknown = words.filter(|(stem, _)| !self.says(stem) && !is_loose(stem));
+        unused
+            .chain(unknown.map(|(_, said)| said.clone()))
+            .collect()
+    }
+
+    /// The doubt about an answer, and those about each of its figures.
+    fn doubts_of(
+        &self,
+        operands: &[Operand],
+        doubt: Option<&Doubt>,
+    ) -> impl Iterator<Item = String> {
+        let figure = |of: &Operand| match self.figure(of, None, None) {
+            Ok(amount) => amount.doubt,
+            Err(why) => Some(why),
+        };
+        let others = operands
+            .iter()
+            .filter(|of| of.is_named())
+            .filter_map(figure);
+        let why = |doubt: Doubt| match doubt {
+            Doubt::Missing(why) | Doubt::InText(why) => Some(why),
+            Doubt::Open => None,
+        };
+        doubt.cloned().into_iter().chain(others).filter_map(why)
     }
 
     /// The reasons to trust an answer: where its cells are, and how well they fit.
@@ -215,46 +244,17 @@ impl Tables {
                 words.push(said.clone());
             }
         }
-        let marks = [
-            (
-                of.total && !names.iter().any(|name| name.contains("total")),
-                "total",
-            ),
-            (of.percent, "as a percentage"),
-            (of.balance, "balance"),
-            (of.counts, "how many"),
-        ];
-        let marks = marks
-            .into_iter()
-            .filter(|(is, _)| *is)
-            .map(|(_, said)| said.to_owned());
+        let marks = marks(of, &names);
         let (name, qualifiers) = if names.is_empty() {
-            (words.join(" "), marks.collect())
+            (words.join(" "), marks)
         } else {
-            (names.join(" "), words.into_iter().chain(marks).collect())
+            (names.join(" "), [words, marks].concat())
         };
-        let said = |words: &mut dyn Iterator<Item = &String>| {
-            words.cloned().collect::<Vec<String>>().join(" ")
-        };
-        let scope = [
-            of.statement.map(|named| format!("in the {}", named.name())),
-            of.of
-                .as_ref()
-                .map(|whole| format!("part of {}", whole.spelled())),
-            Some(said(&mut of.except.iter().map(|(_, said)| said))),
-            Some(said(&mut asked.apart.iter()))
-                .filter(|of| !of.is_empty())
-                .map(|of| "without ".to_owned() + &of),
-        ];
         AskedFigure {
             name,
             qualifiers,
             periods: of.spans.iter().map(ToString::to_string).collect(),
-            scope: scope
-                .into_iter()
-                .flatten()
-                .filter(|part| !part.is_empty())
-                .collect(),
+            scope: scope(of, asked),
             candidates: self.explain_candidates(of, taken),
         }
     }
@@ -380,4 +380,35 @@ impl Tables {
             ..ExplainedFigure::default()
         }
     }
+}
+
+/// What a question says about an operand besides its name.
+fn marks(of: &Operand, names: &[String]) -> Vec<String> {
+    let total = of.total && !names.iter().any(|name| name.contains("total"));
+    let marks = [
+        (total, "total"),
+        (of.percent, "as a percentage"),
+        (of.balance, "balance"),
+        (of.counts, "how many"),
+    ];
+    let marks = marks.into_iter().filter(|(is, _)| *is);
+    marks.map(|(_, said)| said.to_owned()).collect()
+}
+
+/// The part of the page or of the company that a question limits an operand to.
+fn scope(of: &Operand, asked: &Asked) -> Vec<String> {
+    let said = |words: &mut dyn Iterator<Item = &String>| {
+        words.cloned().collect::<Vec<String>>().join(" ")
+    };
+    let whole = of.of.as_ref();
+    let scope = [
+        of.statement.map(|named| format!("in the {}", named.name())),
+        whole.map(|whole| format!("part of {}", whole.spelled())),
+        Some(said(&mut of.except.iter().map(|(_, said)| said))),
+        Some(said(&mut asked.apart.iter()))
+            .filter(|of| !of.is_empty())
+            .map(|of| "without ".to_owned() + &of),
+    ];
+    let scope = scope.into_iter().flatten();
+    scope.filter(|part| !part.is_empty()).collect()
 }
