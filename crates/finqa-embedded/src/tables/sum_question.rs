@@ -70,112 +70,200 @@ impl<'q> SumQuestion<'q> {
     /// Reads a question without its times; `None` if it does not ask for a sum.
     pub(super) fn read(list: &TransactionList, question: &'q str) -> Option<TableResult<Self>> {
         let words = name_words(question);
-        let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
-        let word = |at: usize| lower.get(at).map_or("", String::as_str);
-        let mut out = Self::default();
-        let (mut about, mut refunds, mut unmet) = (false, false, None);
-        let (mut joins, mut with) = (false, false);
-        // For verbs and for names: [says that money went out, says that money came in].
-        let (mut verbs, mut named) = ([false; 2], [false; 2]);
-        let mut columns: Vec<&str> = Vec::new();
+        let mut reader = SumReader {
+            list,
+            lower: words.iter().map(|word| word.to_lowercase()).collect(),
+            words,
+            asked: Self::default(),
+            about: false,
+            refunds: false,
+            unmet: None,
+            joins: false,
+            with: false,
+            verbs: [false; 2],
+            named: [false; 2],
+            columns: Vec::new(),
+        };
         let mut at = 0;
-        while let Some(said) = words.get(at) {
-            let own = word(at);
-            let (next, last) = (word(at + 1), at.checked_sub(1).map_or("", word));
-            let came = lists("came come comes coming", own);
-            let into = lists(IN, own) || lists(COMES, own) || came && next == "in";
-            let goes = lists(OUT, own) || lists(GOES, own);
-            // "Paid by Acme", "paid me", "was I paid"
-            let passive = lists("i we", last) && lists("was were been", word(at.saturating_sub(2)))
-                || lists("been was were", last) && lower.iter().any(|word| lists("i we", word));
-            let reversed = lists("pay paid pays", own)
-                && (lists("me us", next)
-                    || passive
-                    || next == "by" && !lists("me us", word(at + 2)));
-            let sides = [goes && !reversed, into || reversed];
-            about |= lists("total totals sum amount amounts", own) || lists(NEUTRAL, own);
-            let name = name_at(list, words.get(at..).unwrap_or_default());
-            // "IT" and "US" are names, "it" and "us" are not.
-            let capitals = said.len() > 1 && said.chars().all(char::is_uppercase);
-            let is_about = (lists(ABOUT, own) || is_link(own)) && !capitals;
-            let is_text = || {
-                let mut texts = list.rows.iter().flat_map(|row| &row.texts);
-                texts.any(|text| text.words == [own])
-            };
-            // A single "paid" is not a name, although "Interest paid" contains it. It is a name if
-            // a text of the list is just "Paid", such as a state.
-            let is_plain = is_about || lists("paid spent received", own) && !is_text();
-            if let Some((length, name)) = name.filter(|(length, _)| *length > 1 || !is_plain) {
-                out.names.push(name);
-                if length == 1 {
-                    named = [named[0] || sides[0], named[1] || sides[1]];
-                }
-                at += length;
-                continue;
-            }
-            at += 1;
-            if is_about {
-                joins |= own == "and";
-                with |= own == "with";
-                // A shop may be called "Total" or "Total Wine".
-                let begins =
-                    at > 1 && said.starts_with(char::is_uppercase) || lists("at from", last);
-                let is_name = is_text() || begins && name_at(list, &[said]).is_some();
-                // "By" precedes who paid, or a kind of group: "by month".
-                let by = own == "by" && !verbs.contains(&true);
-                unmet = unmet.or((is_name || by).then_some(*said));
-                continue;
-            }
-            let has = |c: &usize| list.headings.get(*c).is_some_and(|of| says(of, said));
-            let figure = list
-                .figures
-                .iter()
-                .any(|c| !list.amounts.contains(c) && has(c));
-            let is_verb = into || goes || came || lists(NEUTRAL, own);
-            if figure {
-                unmet = unmet.or(is_verb.then_some(*said));
-                columns.push(said);
-            } else if is_verb {
-                verbs = [verbs[0] || sides[0], verbs[1] || sides[1]];
-                refunds |= lists(REFUNDS, own);
-            } else if let Some(column) = list.texts.iter().find(|c| has(c)) {
-                out.headings.push(*column);
-            } else if let Some(currency) = currency_in(own) {
-                unmet = unmet.or(out.currency.is_some().then_some(*said));
-                out.currency = Some(currency);
-            } else if !list.amounts.iter().any(has) {
-                unmet = unmet.or(Some(*said));
-            }
+        while let Some(said) = reader.words.get(at).copied() {
+            at += reader.take(at, said);
         }
-        about |= !columns.is_empty() || verbs.contains(&true) || named.contains(&true);
-        if !about {
+        reader.finish()
+    }
+}
+
+/// A question for a sum of which some words are read.
+struct SumReader<'l, 'q> {
+    list: &'l TransactionList,
+    words: Vec<&'q str>,
+    /// The same words in lower case.
+    lower: Vec<String>,
+    asked: SumQuestion<'q>,
+    /// True if a word asks for a sum.
+    about: bool,
+    /// True if the question says "refund".
+    refunds: bool,
+    /// The first word that has no meaning in such a question.
+    unmet: Option<&'q str>,
+    /// True if the question says "and", or "with".
+    joins: bool,
+    with: bool,
+    /// What the verbs say of the money.
+    verbs: Directions,
+    /// What the names of a single word say of the money, if they are verbs too.
+    named: Directions,
+    /// The words of headings of figures.
+    columns: Vec<&'q str>,
+}
+
+/// Whether it is said that money went out, and that money came in.
+type Directions = [bool; 2];
+
+/// What a word says about the money as a verb.
+struct Verb {
+    is_one: bool,
+    directions: Directions,
+}
+
+impl<'q> SumReader<'_, 'q> {
+    fn word(&self, at: usize) -> &str {
+        self.lower.get(at).map_or("", String::as_str)
+    }
+
+    /// The word before a word.
+    fn last(&self, at: usize) -> &str {
+        at.checked_sub(1).map_or("", |before| self.word(before))
+    }
+
+    /// True if the word is a whole text of the list.
+    fn is_text(&self, own: &str) -> bool {
+        let mut texts = self.list.rows.iter().flat_map(|row| &row.texts);
+        texts.any(|text| text.words == [own])
+    }
+
+    fn verb(&self, at: usize) -> Verb {
+        let (own, next, last) = (self.word(at), self.word(at + 1), self.last(at));
+        let came = lists("came come comes coming", own);
+        let into = lists(IN, own) || lists(COMES, own) || came && next == "in";
+        let goes = lists(OUT, own) || lists(GOES, own);
+        // "Paid by Acme", "paid me", "was I paid"
+        let mut words = self.lower.iter();
+        let passive = lists("i we", last)
+            && lists("was were been", self.word(at.saturating_sub(2)))
+            || lists("been was were", last) && words.any(|word| lists("i we", word));
+        let reversed = lists("pay paid pays", own)
+            && (lists("me us", next)
+                || passive
+                || next == "by" && !lists("me us", self.word(at + 2)));
+        Verb {
+            is_one: into || goes || came || lists(NEUTRAL, own),
+            directions: [goes && !reversed, into || reversed],
+        }
+    }
+
+    /// Reads the word or the name at a word, and returns its number of words.
+    fn take(&mut self, at: usize, said: &'q str) -> usize {
+        let own = self.word(at).to_owned();
+        let verb = self.verb(at);
+        self.about |= lists("total totals sum amount amounts", &own) || lists(NEUTRAL, &own);
+        // "IT" and "US" are names, "it" and "us" are not.
+        let capitals = said.len() > 1 && said.chars().all(char::is_uppercase);
+        let is_about = (lists(ABOUT, &own) || is_link(&own)) && !capitals;
+        // A single "paid" is not a name, although "Interest paid" contains it. It is a name if a
+        // text of the list is just "Paid", such as a state.
+        let is_plain = is_about || lists("paid spent received", &own) && !self.is_text(&own);
+        let name = name_at(self.list, self.words.get(at..).unwrap_or_default());
+        if let Some((length, name)) = name.filter(|(length, _)| *length > 1 || !is_plain) {
+            self.asked.names.push(name);
+            if length == 1 {
+                self.named = either(self.named, verb.directions);
+            }
+            return length;
+        }
+        if is_about {
+            self.take_link(at, said, &own);
+        } else {
+            self.take_content(said, &own, &verb);
+        }
+        1
+    }
+
+    /// Reads a word that selects no rows, such as "and" or "total".
+    fn take_link(&mut self, at: usize, said: &'q str, own: &str) {
+        self.joins |= own == "and";
+        self.with |= own == "with";
+        // A shop may be called "Total" or "Total Wine".
+        let begins =
+            at > 0 && said.starts_with(char::is_uppercase) || lists("at from", self.last(at));
+        let is_name = self.is_text(own) || begins && name_at(self.list, &[said]).is_some();
+        // "By" precedes who paid, or a kind of group: "by month".
+        let by = own == "by" && !self.verbs.contains(&true);
+        self.unmet = self.unmet.or((is_name || by).then_some(said));
+    }
+
+    /// Reads a word of a heading, a verb or a currency.
+    fn take_content(&mut self, said: &'q str, own: &str, verb: &Verb) {
+        let list = self.list;
+        let has = |c: &usize| list.headings.get(*c).is_some_and(|of| says(of, said));
+        let mut figures = list.figures.iter();
+        if figures.any(|c| !list.amounts.contains(c) && has(c)) {
+            self.unmet = self.unmet.or(verb.is_one.then_some(said));
+            self.columns.push(said);
+        } else if verb.is_one {
+            self.verbs = either(self.verbs, verb.directions);
+            self.refunds |= lists(REFUNDS, own);
+        } else if let Some(column) = list.texts.iter().find(|c| has(c)) {
+            self.asked.headings.push(*column);
+        } else if let Some(currency) = currency_in(own) {
+            self.unmet = self.unmet.or(self.asked.currency.is_some().then_some(said));
+            self.asked.currency = Some(currency);
+        } else if !list.amounts.iter().any(has) {
+            self.unmet = self.unmet.or(Some(said));
+        }
+    }
+
+    /// The question that was read; `None` if it does not ask for a sum.
+    fn finish(mut self) -> Option<TableResult<SumQuestion<'q>>> {
+        let says_direction = self.verbs.contains(&true) || self.named.contains(&true);
+        if !self.about && self.columns.is_empty() && !says_direction {
             return None;
         }
-        out.came_in = match if verbs.contains(&true) { verbs } else { named } {
+        let directions = if self.verbs.contains(&true) {
+            self.verbs
+        } else {
+            self.named
+        };
+        self.asked.came_in = match directions {
             [true, true] => {
                 return Some(missing("it is not said whether it was spent or received"));
             }
             [false, false] => None,
             [_, came_in] => Some(came_in),
         };
-        if let Some(word) = unmet {
+        if let Some(word) = self.unmet {
             let why = "is neither a name of the list nor a word about its sums";
             return Some(missing(format!("{word:?} {why}")));
         }
-        if refunds && out.names.is_empty() {
+        if self.refunds && self.asked.names.is_empty() {
             return Some(missing("not all that was received is a refund"));
         }
-        if (joins || with) && !columns.is_empty() || joins && out.names.len() > 1 {
+        let by_columns = (self.joins || self.with) && !self.columns.is_empty();
+        if by_columns || self.joins && self.asked.names.len() > 1 {
             return Some(missing("the question names several rows or columns"));
         }
-        if !columns.is_empty() {
-            match column_of(list, &columns) {
-                Ok(column) => out.column = Some(column),
+        if !self.columns.is_empty() {
+            match column_of(self.list, &self.columns) {
+                Ok(column) => self.asked.column = Some(column),
                 Err(why) => return Some(Err(why)),
             }
         }
-        Some(Ok(out))
+        Some(Ok(self.asked))
     }
+}
+
+/// What is said in either of two places.
+fn either(one: Directions, other: Directions) -> Directions {
+    [one[0] || other[0], one[1] || other[1]]
 }
 
 /// True if a heading has a word.
