@@ -181,20 +181,7 @@ impl Tables {
         let is_meant = |row: &&Transaction| names.iter().all(|name| has(row, name));
         let mut rows: Vec<&Transaction> = list.rows.iter().filter(is_meant).collect();
         if let Some(period) = period {
-            let fits = |row: &Transaction| row.days.map(|day| has_day(&period, day));
-            // The years are those of all rows in the period, not only of the rows that are meant.
-            let mut years: Vec<Option<u16>> = (list.rows.iter())
-                .filter(|row| fits(row).contains(&true))
-                .map(|row| row.days[0].year)
-                .collect();
-            years.dedup();
-            if period.end.year.is_none() && years.len() > 1 {
-                return missing("the list has it in several years");
-            }
-            if rows.iter().any(|row| fits(row)[0] != fits(row)[1]) {
-                return missing("the dates of the list do not tell the day from the month");
-            }
-            rows.retain(|row| fits(row)[0]);
+            retain_period(list, &mut rows, &period)?;
         }
         if let Some(currency) = &asked.currency {
             rows.retain(|row| row.currency.as_ref() == Some(currency));
@@ -220,14 +207,7 @@ impl Tables {
         }
         let leaves = rows.iter().map(|row| self.amount_of(list, row, asked));
         let leaves: Vec<FigureExpr> = leaves.collect::<TableResult<_>>()?;
-        let mut currencies: Vec<&Option<String>> = rows.iter().map(|row| &row.currency).collect();
-        currencies.sort();
-        currencies.dedup();
-        match currencies.as_slice() {
-            [_] => {}
-            [None, _] => return missing("some of the amounts have no currency"),
-            _ => return missing("the rows are in several currencies"),
-        }
+        in_one_currency(&rows)?;
         let expr = operations::sum(leaves).ok_or(Doubt::Open)?;
         Ok(DirectAnswer {
             // As for one figure of a plain table (`concept`). Multiplied for each row, as in other
@@ -274,6 +254,42 @@ impl Tables {
             turn_sign(&mut leaf);
         }
         Ok(FigureExpr::Leaf(leaf))
+    }
+}
+
+/// Keeps the rows of a period. A doubt if the list has the period in several years, or if its dates
+/// do not tell the day from the month.
+fn retain_period(
+    list: &TransactionList,
+    rows: &mut Vec<&Transaction>,
+    period: &Period,
+) -> TableResult<()> {
+    let fits = |row: &Transaction| row.days.map(|day| has_day(period, day));
+    // The years are those of all rows in the period, not only of the rows that are meant.
+    let mut years: Vec<Option<u16>> = (list.rows.iter())
+        .filter(|row| fits(row).contains(&true))
+        .map(|row| row.days[0].year)
+        .collect();
+    years.dedup();
+    if period.end.year.is_none() && years.len() > 1 {
+        return missing("the list has it in several years");
+    }
+    if rows.iter().any(|row| fits(row)[0] != fits(row)[1]) {
+        return missing("the dates of the list do not tell the day from the month");
+    }
+    rows.retain(|row| fits(row)[0]);
+    Ok(())
+}
+
+/// Checks that all rows are in one currency, or that none has a currency.
+fn in_one_currency(rows: &[&Transaction]) -> TableResult<()> {
+    let mut currencies: Vec<&Option<String>> = rows.iter().map(|row| &row.currency).collect();
+    currencies.sort();
+    currencies.dedup();
+    match currencies.as_slice() {
+        [_] => Ok(()),
+        [None, _] => missing("some of the amounts have no currency"),
+        _ => missing("the rows are in several currencies"),
     }
 }
 
