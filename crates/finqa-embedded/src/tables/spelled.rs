@@ -125,46 +125,19 @@ impl Tables {
     /// The terms of a sum, each with whether it is subtracted.
     fn terms(&self, side: &str, of: &Operand) -> Option<Vec<(Operand, bool)>> {
         let tokens = question::read(self, side);
-        let joins = |token: &Token| {
-            matches!(
-                token.cue(),
-                Some(Cue::And | Cue::Plus | Cue::Minus | Cue::Less)
-            ) || token.text == ","
-        };
         // In "short-term borrowings, the current portion and long-term debt", the portion is that
         // of the long-term debt.
         let side = side.to_lowercase();
         let of_debt = side.contains("long-term debt") || side.contains("long term debt");
         let (mut out, mut subtracted) = (Vec::new(), false);
         let signs = |token: &Token| matches!(token.cue(), Some(Cue::Plus | Cue::Minus | Cue::Less));
-        // "Losses and loss adjustment expenses" may be one row.
-        let whole = |part: &&[Token]| {
-            let end = part
-                .iter()
-                .rposition(|token| !joins(token))
-                .map_or(0, |at| at + 1);
-            let term = part
-                .get(..end)
-                .and_then(|own| operand(own, Some(&[Cue::And])));
-            let term = term
-                .filter(|term| term.joins)
-                .map(|term| term.of_spans(of.spans.clone()));
-            let row = term.and_then(|term| self.figure(&term, None, None).ok());
-            row.is_some_and(|row| {
-                let name = row.place().map(|at| self.full_name(at).to_lowercase());
-                row.doubt.is_none() && name.is_some_and(|name| name.contains(" and "))
-            })
-        };
-        let of_signs = tokens.split_inclusive(signs);
-        let parts: Vec<&[Token]> = of_signs
-            .flat_map(|part| {
-                if whole(&part) {
-                    vec![part]
-                } else {
-                    part.split_inclusive(joins).collect()
-                }
-            })
-            .collect();
+        let parts = tokens.split_inclusive(signs).flat_map(|part| {
+            if self.is_one_row(part, of) {
+                vec![part]
+            } else {
+                part.split_inclusive(joins).collect()
+            }
+        });
         for part in parts {
             let (own, join) = match part.split_last() {
                 Some((last, own)) if joins(last) => (own, last.cue()),
@@ -173,11 +146,7 @@ impl Tables {
             let named = own.iter().any(|token| !token.stems().is_empty());
             if named {
                 let mut term = operand(own, Some(&[Cue::And]))?;
-                let words: Vec<&str> = term.words.iter().map(|(stem, _)| stem.as_str()).collect();
-                let portion = ["current", "portion"]
-                    .iter()
-                    .all(|word| words.contains(word));
-                if portion && words.len() == 2 && term.names.is_empty() && of_debt {
+                if of_debt && is_current_portion(&term) {
                     let whole = question::read(self, "current portion of long-term debt");
                     term = operand(&whole, Some(&[]))?;
                 }
@@ -198,6 +167,20 @@ impl Tables {
             }
         }
         (!out.is_empty()).then_some(out)
+    }
+
+    /// True if the words between two signs are the label of one row with "and": "Losses and loss
+    /// adjustment expenses".
+    fn is_one_row(&self, part: &[Token], of: &Operand) -> bool {
+        let end = part.iter().rposition(|token| !joins(token));
+        let own = part.get(..end.map_or(0, |at| at + 1)).unwrap_or_default();
+        let term = operand(own, Some(&[Cue::And])).filter(|term| term.joins);
+        let term = term.map(|term| term.of_spans(of.spans.clone()));
+        let row = term.and_then(|term| self.figure(&term, None, None).ok());
+        row.is_some_and(|row| {
+            let name = row.place().map(|at| self.full_name(at).to_lowercase());
+            row.doubt.is_none() && name.is_some_and(|name| name.contains(" and "))
+        })
     }
 
     fn value_of(&self, of: &Spelled) -> TableResult<Amount> {
@@ -223,4 +206,16 @@ impl Tables {
             ..found
         })
     }
+}
+
+/// True for a token between two terms of a sum.
+fn joins(token: &Token) -> bool {
+    let cue = token.cue();
+    matches!(cue, Some(Cue::And | Cue::Plus | Cue::Minus | Cue::Less)) || token.text == ","
+}
+
+/// True for "the current portion", without what it is a portion of.
+fn is_current_portion(term: &Operand) -> bool {
+    let says = |word: &str| term.words.iter().any(|(stem, _)| stem == word);
+    term.words.len() == 2 && says("current") && says("portion") && term.names.is_empty()
 }
