@@ -132,52 +132,28 @@ impl Tables {
                 let fits = !figure.percent && self.fits(figure.period.as_ref(), asked.as_ref());
                 fits.then_some(figure)
             };
-            let is_total = |row: &ReportRow, column: &ReportColumn| {
-                let labels = row.label.words.iter().chain(column.label.words.iter());
-                let own: Vec<&str> = labels
-                    .chain(row.section.iter().map(String::as_str))
-                    .collect();
-                let met = |words: &Vec<String>| {
-                    let says = |word: &String| {
-                        let soft = is_light(word) || self.weights.is_soft(word);
-                        soft || own.contains(&word.as_str())
-                            || row.label.aside.contains(word)
-                            || table.title.contains(word)
-                    };
-                    let asked = |word: &&str| {
-                        let free = is_light(word) || self.weights.is_soft(word);
-                        free || words.iter().any(|asked| asked == word)
-                    };
-                    words.iter().all(says) && own.iter().all(asked)
-                };
-                readings.iter().any(met)
-            };
             for (c, column) in table.columns.iter().enumerate().skip(1) {
                 for (r, row) in table.rows.iter().enumerate().skip(1) {
-                    let Some(total) = figure(r, c).filter(|_| is_total(row, column)) else {
+                    let Some(total) = figure(r, c) else { continue };
+                    if !self.is_named_total(&readings, table, row, column) {
                         continue;
-                    };
+                    }
                     let found = match (row.label.total, column.label.total) {
                         (true, _) => rows_above(table, r, |row| figure(row, c)),
                         (false, true) => columns_before(table, c, |column| figure(r, column)),
                         _ => continue,
                     };
                     let digit = table.last_digit(r, c);
-                    let adds_up = |parts: &[(String, FitFigure)]| {
+                    let adds_up = |parts: &&[(String, FitFigure)]| {
                         (sum(parts) - total.value).abs() <= digit * ROUNDING
                     };
                     let starts = 0..found.len().saturating_sub(1);
-                    let parts = starts.filter_map(|start| found.get(start..));
-                    out.extend(
-                        parts
-                            .filter(|parts| adds_up(parts))
-                            .take(1)
-                            .map(|parts| Group {
-                                parts: parts.to_vec(),
-                                table: t,
-                                section: [row.section.to_vec(), row.label.words.to_vec()].concat(),
-                            }),
-                    );
+                    let mut parts = starts.filter_map(|start| found.get(start..));
+                    out.extend(parts.find(adds_up).map(|parts| Group {
+                        parts: parts.to_vec(),
+                        table: t,
+                        section: [row.section.to_vec(), row.label.words.to_vec()].concat(),
+                    }));
                 }
             }
         }
@@ -187,6 +163,33 @@ impl Tables {
             out.retain(|group| end(group).map(|period| period.end) == latest);
         }
         out
+    }
+
+    /// True if the labels, the headings and the title of a total have all words of a reading, and
+    /// the labels no other words.
+    fn is_named_total(
+        &self,
+        readings: &[Vec<String>],
+        table: &ReportTable,
+        row: &ReportRow,
+        column: &ReportColumn,
+    ) -> bool {
+        let labels = row.label.words.iter().chain(column.label.words.iter());
+        let own: Vec<&str> = labels
+            .chain(row.section.iter().map(String::as_str))
+            .collect();
+        let free = |word: &str| is_light(word) || self.weights.is_soft(word);
+        let met = |words: &Vec<String>| {
+            let says = |word: &String| {
+                free(word)
+                    || own.contains(&word.as_str())
+                    || row.label.aside.contains(word)
+                    || table.title.contains(word)
+            };
+            let asked = |word: &&str| free(word) || words.iter().any(|asked| asked == word);
+            words.iter().all(says) && own.iter().all(asked)
+        };
+        readings.iter().any(met)
     }
 
     /// All groups whose parts add up to an amount of the page; empty for a computed amount.

@@ -70,19 +70,7 @@ impl Tables {
                         .ok_or(Doubt::Open)?,
                 ),
             };
-            let others = |of: &Operand, at: Option<Period>| self.aligned(of, at, group);
-            let mut columns = vec![];
-            if let [part, _] = undated.as_slice() {
-                columns.push(others(part, period));
-            }
-            columns.push(Some(vec![group.clone()]));
-            for of in early
-                .iter()
-                .flat_map(|early| undated.iter().map(move |of| (of, *early)))
-            {
-                columns.push(others(of.0, Some(of.1)));
-            }
-            let Some(columns) = columns.into_iter().collect::<Option<Vec<Vec<Group>>>>() else {
+            let Some(columns) = self.columns_of(&undated, group, period, early) else {
                 continue;
             };
             let ways = match ranking.by {
@@ -100,6 +88,28 @@ impl Tables {
             UnitKind::Number
         };
         self.first_of(found, ranking, kind)
+    }
+
+    /// For each column that a value is computed from, the groups with its figures: the numerator of
+    /// a margin, the group itself, and the same in the earlier period. `None` if a column has no
+    /// figures of these parts.
+    fn columns_of(
+        &self,
+        undated: &[Operand],
+        group: &Group,
+        period: Option<Period>,
+        early: Option<Period>,
+    ) -> Option<Vec<Vec<Group>>> {
+        let others = |of: &Operand, at: Option<Period>| self.aligned(of, at, group);
+        let mut columns = Vec::new();
+        if let [part, _] = undated {
+            columns.push(others(part, period)?);
+        }
+        columns.push(vec![group.clone()]);
+        for of in undated.iter().filter(|_| early.is_some()) {
+            columns.push(others(of, early)?);
+        }
+        Some(columns)
     }
 
     /// The larger or smaller of two figures, answered by the name of its row, or of its column if

@@ -91,7 +91,42 @@ pub(super) fn read(tokens: &[Token]) -> Option<(Ranking, Operand)> {
     // The question word may follow a preposition: "in which country", "and for which segment".
     let first = tokens.iter().take(3).position(asks)?;
     let (at, noun) = noun(tokens, first)?;
-    let says = |list: &str| tokens.iter().any(|token| lists(list, &token.text));
+    let (by, order) = measure_and_order(tokens)?;
+    let left = tokens.iter().enumerate().filter(|(here, token)| {
+        let led = first < at && (first..=at).contains(here) || *here == at;
+        !led && !ranks(token)
+    });
+    let left: Vec<Token> = left.map(|(_, token)| token.clone()).collect();
+    let mut of = operand(&left, Some(&[Cue::And]))?;
+    // "Which product sold the most" ranks by revenue.
+    let sold = |(stem, _): &(String, String)| stem == "sold" || stem == "sell";
+    let assumed = !of.is_named() && of.except.is_empty();
+    if (assumed || of.names.is_empty() && of.words.iter().all(sold))
+        && let Some((_, concept, said)) = name_at(&["revenue"])
+    {
+        of.words.clear();
+        of.names.push((concept, said));
+    }
+    // A "best" cost would be a low one, so "best" is read only with a known name or a margin.
+    let judges = says(tokens, BEST) || says(tokens, WORST);
+    let good = !judges || !of.names.is_empty() || of.says("margin");
+    let ranking = Ranking {
+        noun,
+        by,
+        order,
+        assumed,
+    };
+    (of.is_named() && good).then_some((ranking, of))
+}
+
+/// True if a token is one of these words.
+fn says(tokens: &[Token], list: &str) -> bool {
+    tokens.iter().any(|token| lists(list, &token.text))
+}
+
+/// By what a question ranks, and which part it asks for; `None` if it does not rank.
+fn measure_and_order(tokens: &[Token]) -> Option<(Measure, Order)> {
+    let says = |list: &str| says(tokens, list);
     let compares = has(tokens, &[Cue::YearAgo]);
     let fell = has(tokens, &[Cue::Fall]) || says(LOST) || compares && has(tokens, &[Cue::Less]);
     let rose = has(tokens, &[Cue::Rise, Cue::Growth, Cue::Improve])
@@ -116,49 +151,28 @@ pub(super) fn read(tokens: &[Token]) -> Option<(Ranking, Operand)> {
         (false, false, false) if rose => Order::Rose,
         _ => return None,
     };
-    let cues = [
-        MOVES,
-        &[
-            Cue::Largest,
-            Cue::Smallest,
-            Cue::More,
-            Cue::Less,
-            Cue::YearAgo,
-            Cue::Percent,
-        ],
-    ]
-    .concat();
-    let used = [
+    Some((by, order))
+}
+
+/// True if a token says how the parts are ranked, and so does not name the figure.
+fn ranks(token: &Token) -> bool {
+    let sizes = [
+        Cue::Largest,
+        Cue::Smallest,
+        Cue::More,
+        Cue::Less,
+        Cue::YearAgo,
+        Cue::Percent,
+    ];
+    let of_rank = |cue: Cue| MOVES.contains(&cue) || sizes.contains(&cue);
+    let mut words = [
         GAINED, LOST, FASTEST, SLOWEST, BEST, WORST, AMOUNTS, LEADING, ORDINALS[0], ORDINALS[1],
         ORDINALS[2],
-    ];
-    let left = tokens.iter().enumerate().filter(|(here, token)| {
-        let led = first < at && (first..=at).contains(here) || *here == at;
-        let said = token.cue().is_some_and(|cue| cues.contains(&cue));
-        // "Second" in "the second quarter" is inside a period, and so it is not a rank.
-        let word = matches!(token.part, TokenPart::Word(_) | TokenPart::Filler);
-        !(led || said || word && used.iter().any(|list| lists(list, &token.text)))
-    });
-    let left: Vec<Token> = left.map(|(_, token)| token.clone()).collect();
-    let mut of = operand(&left, Some(&[Cue::And]))?;
-    // "Which product sold the most" ranks by revenue.
-    let sold = |(stem, _): &(String, String)| stem == "sold" || stem == "sell";
-    let assumed = !of.is_named() && of.except.is_empty();
-    if (assumed || of.names.is_empty() && of.words.iter().all(sold))
-        && let Some((_, concept, said)) = name_at(&["revenue"])
-    {
-        of.words.clear();
-        of.names.push((concept, said));
-    }
-    // A "best" cost would be a low one, so "best" is read only with a known name or a margin.
-    let good = !(says(BEST) || says(WORST)) || !of.names.is_empty() || of.says("margin");
-    let ranking = Ranking {
-        noun,
-        by,
-        order,
-        assumed,
-    };
-    (of.is_named() && good).then_some((ranking, of))
+    ]
+    .into_iter();
+    // "Second" in "the second quarter" is inside a period, and so it is not a rank.
+    let word = matches!(token.part, TokenPart::Word(_) | TokenPart::Filler);
+    token.cue().is_some_and(of_rank) || word && words.any(|list| lists(list, &token.text))
 }
 
 /// The index of the noun of the parts, and its words with their stems.
