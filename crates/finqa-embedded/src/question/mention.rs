@@ -66,77 +66,83 @@ pub(crate) fn split(text: &str, connector: &str) -> Option<(String, String)> {
 ///
 /// The first form that fits decides, so "as a fraction of" comes before "fraction of".
 pub(crate) fn ratio_operands(asked: &Wording) -> Option<(String, String)> {
-    let text = asked.phrase.as_str();
-    let after = |lead: &str| {
-        asked
-            .find(lead)
-            .and_then(|i| text.get(i + lead.len() + 1..))
-    };
-    for connector in [
+    by_connector(asked)
+        .or_else(|| before_ratio(asked))
+        .or_else(|| after_ratio(asked))
+        .or_else(|| share_of_whole(asked))
+        .or_else(|| share_of_total(asked))
+}
+
+/// The text after a phrase.
+fn after<'q>(asked: &'q Wording, lead: &str) -> Option<&'q str> {
+    let at = asked.find(lead)?;
+    asked.phrase.get(at + lead.len() + 1..)
+}
+
+/// "Rent as a percent of sales".
+fn by_connector(asked: &Wording) -> Option<(String, String)> {
+    let connectors = [
         "represent in relation to", "represents in relation to", "represented in relation to",
         "in relation to", "relative to", "divided by", "as a percent of", "as percent of",
         "as a portion of", "as a proportion of", "as a share of", "as a fraction of",
         "was what percent of", "were what percent of", "where what percent of",
         "is what percent of", "are what percent of", "made up what percent of",
-    ] {
-        if let Some((a, b)) = asked.split(connector) {
-            return Some((tidy(&a), b));
-        }
-    }
-    if let Some((a, b)) = asked
-        .split("ratio")
-        .and_then(|(before, _)| split(&before, "to"))
-        && !asked.says(&["ratio of", "ratio between"])
-        && span(&a).names()
-        && span(&b).names()
-    {
-        return Some((tidy(&a), b));
-    }
-    for lead in ["ratio of", "ratio between", "fraction of"] {
-        if let Some(rest) = after(lead) {
-            for connector in ["to the", "to", "and", "over", "compared to", "compared"] {
-                if let Some(pair) = split(rest, connector) {
-                    return Some(pair);
-                }
-            }
-        }
-    }
-    for lead in [
+    ];
+    let mut pairs = connectors.iter().filter_map(|it| asked.split(it));
+    pairs.next().map(|(a, b)| (tidy(&a), b))
+}
+
+/// "The sales to debt ratio".
+fn before_ratio(asked: &Wording) -> Option<(String, String)> {
+    let (before, _) = asked.split("ratio")?;
+    let (a, b) = split(&before, "to")?;
+    let named = span(&a).names() && span(&b).names();
+    (!asked.says(&["ratio of", "ratio between"]) && named).then(|| (tidy(&a), b))
+}
+
+/// "The ratio of sales to debt".
+fn after_ratio(asked: &Wording) -> Option<(String, String)> {
+    let connectors = ["to the", "to", "and", "over", "compared to", "compared"];
+    let leads = ["ratio of", "ratio between", "fraction of"].into_iter();
+    let mut rests = leads.filter_map(|lead| after(asked, lead));
+    rests.find_map(|rest| connectors.iter().find_map(|it| split(rest, it)))
+}
+
+/// "What percent of sales did rent represent", "what portion of sales was rent".
+fn share_of_whole(asked: &Wording) -> Option<(String, String)> {
+    let verbs = [
+        "was attributable to", "is attributable to", "was attributed to", "was made of",
+        "is made of", "was made up of", "consisted of", "consists of", "comprised of",
+        "was due to", "were due to", "are due to", "due to", "attributable to", "came from",
+        "comes from", "are from", "was from", "were from", "is from", "related to",
+        "are related to", "is related to", "was related to", "dedicated to", "allocated to",
+        "was allocated to", "is allocated to", "was", "were", "is", "are", "where", "will be",
+        "comprised", "that", "associated with", "from", "in", "for",
+    ];
+    let leads = [
         "percent of", "portion of", "proportion of", "share of", "part of", "fraction of",
         "much of", "percent from", "amount of",
-    ] {
-        let Some(rest) = after(lead) else { continue };
-        for verb in ["did", "does", "do"] {
-            if let Some((whole, part)) = split(rest, verb) {
-                return Some((tidy(&part), whole));
-            }
+    ];
+    let mut rests = leads.into_iter().filter_map(|lead| after(asked, lead));
+    rests.find_map(|rest| {
+        let mut did = ["did", "does", "do"].iter();
+        if let Some((whole, part)) = did.find_map(|verb| split(rest, verb)) {
+            return Some((tidy(&part), whole));
         }
-        let verbs = [
-            "was attributable to", "is attributable to", "was attributed to", "was made of",
-            "is made of", "was made up of", "consisted of", "consists of", "comprised of",
-            "was due to", "were due to", "are due to", "due to", "attributable to", "came from",
-            "comes from", "are from", "was from", "were from", "is from", "related to",
-            "are related to", "is related to", "was related to", "dedicated to", "allocated to",
-            "was allocated to", "is allocated to", "was", "were", "is", "are", "where", "will be",
-            "comprised", "that", "associated with", "from", "in", "for",
-        ];
-        let best = verbs
+        let (whole, part) = verbs
             .iter()
             .take(verbs.len() - 3)
             .find_map(|verb| split(rest, verb))
-            .or_else(|| verbs.iter().find_map(|verb| split(rest, verb)));
-        if let Some((whole, part)) =
-            best.filter(|(w, p)| !w.trim().is_empty() && span(p).says_anything())
-        {
-            return Some((part, whole));
-        }
-    }
-    for verb in ["did", "does", "do", "was", "were", "is"] {
-        if let Some(rest) = after(&format!("percent {verb}")) {
-            return Some((tidy(rest), String::from(" total ")));
-        }
-    }
-    None
+            .or_else(|| verbs.iter().find_map(|verb| split(rest, verb)))?;
+        (!whole.trim().is_empty() && span(&part).says_anything()).then_some((part, whole))
+    })
+}
+
+/// "What percent was rent", which names no denominator.
+fn share_of_total(asked: &Wording) -> Option<(String, String)> {
+    let mut verbs = ["did", "does", "do", "was", "were", "is"].iter();
+    let rest = verbs.find_map(|verb| after(asked, &format!("percent {verb}")))?;
+    Some((tidy(rest), String::from(" total ")))
 }
 
 /// Removes the question words before a numerator and the verb after it: "what did rent represent"
