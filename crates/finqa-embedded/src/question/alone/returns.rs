@@ -5,6 +5,7 @@ use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{PlanExpr, ProgramPlan, step};
 use super::super::plan_question::PlanQuestion;
 use super::super::slots::SlotQuery;
+use super::super::wording::Wording;
 use crate::reading::facts::Facts;
 use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
@@ -24,18 +25,7 @@ pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     if !(starts_at_hundred(facts) || named) || !gains {
         return None;
     }
-    let two = asked
-        .years
-        .iter()
-        .max()
-        .zip(asked.years.iter().min())
-        .filter(|(a, b)| a != b);
-    let starts: Vec<u16> = base_years(facts);
-    // A change between two later years does not start at 100.
-    if let Some((_, early)) = two
-        && !starts.is_empty()
-        && !starts.contains(early)
-    {
+    if is_between_later_years(facts, asked) {
         return None;
     }
     let relative = asked.relative_change()
@@ -61,17 +51,7 @@ pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         }
     };
     let kind = if relative { Percent } else { Number };
-    let pair = operands(
-        asked,
-        &[("", &["compared to", "versus", "and", "than", "outperform"])],
-    );
-    if let Some((a, b)) = pair
-        && asked.says(&[
-            "difference", "compared to", "versus", "outperform", "higher",
-        ])
-        && span(&a).names()
-        && span(&b).names()
-    {
+    if let Some((a, b)) = two_returns(asked) {
         let mut slots = q.parts_of(&a, &b);
         for slot in &mut slots {
             slot.years.clone_from(&base.years);
@@ -80,6 +60,23 @@ pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         return Some(ProgramPlan::new("difference of returns", expr, slots).parts(0.9, kind));
     }
     Some(ProgramPlan::new("return", gain(0), vec![base]).free(0.9, kind))
+}
+
+/// True if a question asks for a change from a year in which the index is not 100.
+fn is_between_later_years(facts: &Facts, asked: &Wording) -> bool {
+    let (early, late) = (asked.years.iter().min(), asked.years.iter().max());
+    let starts = base_years(facts);
+    early != late && !starts.is_empty() && early.is_some_and(|early| !starts.contains(early))
+}
+
+/// The names of two indices or stocks whose returns are compared.
+fn two_returns(asked: &Wording) -> Option<(String, String)> {
+    let connectors = ["compared to", "versus", "and", "than", "outperform"];
+    let compares = asked.says(&[
+        "difference", "compared to", "versus", "outperform", "higher",
+    ]);
+    operands(asked, &[("", &connectors)])
+        .filter(|(a, b)| compares && span(a).names() && span(b).names())
 }
 
 /// The years of the cells that are 100.
