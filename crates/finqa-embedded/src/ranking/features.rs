@@ -39,6 +39,10 @@ const OUTFLOW: [&str; 14] = [
 
 /// The traits of a candidate. `best` is the slot score of its plan's best filling, and `shape` an
 /// index into [`SHAPES`].
+#[expect(
+    clippy::too_many_lines,
+    reason = "one list of values, in the order of the names in TRAITS"
+)]
 pub(super) fn of(
     context: &ChoiceContext<'_>,
     plan: &ProgramPlan,

@@ -6,7 +6,7 @@ use crate::expr::Expr;
 use crate::question::alone::ROLES;
 use crate::question::plan::ProgramPlan;
 use crate::question::slots::{FEATURES, SlotScorer};
-use crate::reading::facts::Fact;
+use crate::reading::facts::{Fact, FactColumn, FactRow};
 
 /// The features of each of the two facts. The first four depend on the other fact or the plan; the
 /// rest are computed once for a fact.
@@ -126,6 +126,57 @@ fn extreme(context: &ChoiceContext<'_>, fact: &Fact, of_row: bool) -> f64 {
     flag(below && !above) - flag(above && !below)
 }
 
+/// The weight of the question's words that name a fact.
+fn named_weight(context: &ChoiceContext<'_>, named: &[bool]) -> f64 {
+    let said = context.said.iter().zip(named).filter(|(_, has)| **has);
+    said.map(|(said, _)| said.weight).sum()
+}
+
+/// The part of the weight of a row's label that `matched` is.
+fn label_share(row: &FactRow, matched: f64) -> f64 {
+    if row.weight > 0.0 {
+        matched / row.weight
+    } else {
+        0.0
+    }
+}
+
+/// The weight of the words of a row's label that the question has.
+fn matched(context: &ChoiceContext<'_>, row: &FactRow) -> f64 {
+    let label = row.label.iter();
+    let known = label.filter(|word| context.said.iter().any(|said| said.word == **word));
+    known.map(|word| context.facts.weight(*word)).sum()
+}
+
+/// The weight of the words of a column's label that the question lacks.
+fn unasked(context: &ChoiceContext<'_>, column: &FactColumn) -> f64 {
+    let label = column.label.iter();
+    let unasked = label.filter(|word| context.said.iter().all(|said| said.word != **word));
+    unasked.map(|word| context.facts.weight(*word)).sum()
+}
+
+/// 1 if a fact is of one of these years, -1 if it is of others; 0 if either has none.
+fn agreement(years: &[u16], fact: &Fact) -> f64 {
+    if years.is_empty() || fact.years.is_empty() {
+        0.0
+    } else if fact.years.iter().any(|year| years.contains(year)) {
+        1.0
+    } else {
+        -1.0
+    }
+}
+
+/// The latest year of a fact minus the latest of the page; -50 for a fact without a year.
+fn years_before(latest: u16, fact: &Fact) -> f64 {
+    let year = fact.years.iter().max();
+    year.map_or(-50.0, |year| f64::from(*year) - f64::from(latest))
+}
+
+/// The number of rows or columns that a fact adds up.
+fn addends(span: Option<(u32, u32)>) -> f64 {
+    span.map_or(0.0, |(first, last)| f64::from(last + 1 - first))
+}
+
 /// The summed weight of the question's words, at least 0.1 because it is a divisor.
 fn total(context: &ChoiceContext<'_>) -> f64 {
     context.said_weight.max(0.1)
@@ -146,42 +197,19 @@ impl UsedFact {
             .iter()
             .map(|said| fact.is_named(said.word))
             .collect();
-        let both = context.said.iter().zip(&named);
-        let weight: f64 = both
-            .filter(|(_, has)| **has)
-            .map(|(said, _)| said.weight)
-            .sum();
         let row = fact.cell().and_then(|(row, _)| facts.rows.get(row));
-        let matched: f64 = row.map_or(0.0, |row| {
-            let label = row.label.iter();
-            let known = label.filter(|word| context.said.iter().any(|said| said.word == **word));
-            known.map(|word| facts.weight(*word)).sum()
-        });
+        let column = fact.cell().and_then(|(_, col)| facts.columns.get(col));
+        let matched = row.map_or(0.0, |row| matched(context, row));
         let years = &context.asked.years;
         let [in_row, in_column, side_by_side, by_distance, right_before] =
             BY_QUESTION.map(|at| fits.get(at).copied().unwrap_or_default());
-        let addends = |span: Option<(u32, u32)>| {
-            span.map_or(0.0, |(first, last)| f64::from(last + 1 - first))
-        };
         let [first, second, late, early] = roles;
         let extremes = [true, false].map(|of_row| extreme(context, fact, of_row));
         let [of_row, of_column] = extremes;
         let by_itself = [
-            weight / total(context),
-            row.map_or(-1.0, |row| {
-                if row.weight > 0.0 {
-                    matched / row.weight
-                } else {
-                    0.0
-                }
-            }),
-            if years.is_empty() || fact.years.is_empty() {
-                0.0
-            } else if fact.years.iter().any(|year| years.contains(year)) {
-                1.0
-            } else {
-                -1.0
-            },
+            named_weight(context, &named) / total(context),
+            row.map_or(-1.0, |row| label_share(row, matched)),
+            agreement(years, fact),
             flag(fact.total),
             flag(fact.cell().is_some() && facts.total.is_some_and(|t| fact.near.contains(&t))),
             flag(fact.cell().is_none()),
@@ -192,18 +220,8 @@ impl UsedFact {
             flag(fact.opening),
             flag(fact.closing),
             row.map_or(-1.0, |row| row.weight - matched),
-            fact.cell()
-                .and_then(|(_, col)| facts.columns.get(col))
-                .map_or(-1.0, |column| {
-                    let label = column.label.iter();
-                    let unasked =
-                        label.filter(|word| context.said.iter().all(|said| said.word != **word));
-                    unasked.map(|word| facts.weight(*word)).sum()
-                }),
-            fact.years
-                .iter()
-                .max()
-                .map_or(-50.0, |year| f64::from(*year) - f64::from(context.latest)),
+            column.map_or(-1.0, |column| unasked(context, column)),
+            years_before(context.latest, fact),
             row.map_or(-1.0, |_| context.rows_named_better(fact)),
             fact.cell()
                 .map_or(-1.0, |(_, col)| flag(context.largest(col, fact.number))),
