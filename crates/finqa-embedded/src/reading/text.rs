@@ -133,25 +133,7 @@ fn push_core<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) {
         push(year.to_string(), TokenKind::Year(year), out);
         return;
     }
-    let digits: Cow<'a, str> = if core.contains(',') {
-        core.replace(',', "").into()
-    } else {
-        core.into()
-    };
-    let bare = digits.trim_end_matches('%');
-    if bare.parse::<f64>().is_ok() && bare.contains(|c: char| c.is_ascii_digit()) {
-        let percent = digits.ends_with('%');
-        let kind = match year_in_text(&digits) {
-            Some(year) if !core.contains(',') => TokenKind::Year(year),
-            _ => TokenKind::Number,
-        };
-        match digits {
-            Cow::Borrowed(text) => push(text.trim_end_matches('%'), kind, out),
-            Cow::Owned(text) => push(text.trim_end_matches('%').to_owned(), kind, out),
-        }
-        if percent {
-            push("%", TokenKind::Mark, out);
-        }
+    if push_number(core, out) {
         return;
     }
     if matches!(core, "%" | "-" | "--" | "/" | "=" | "\u{2014}" | "\u{2013}") {
@@ -172,6 +154,32 @@ fn push_core<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) {
             push(stem(part), TokenKind::Word, out);
         }
     }
+}
+
+/// Adds the tokens of a number or a year; false if the piece is neither.
+fn push_number<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) -> bool {
+    let digits: Cow<'a, str> = if core.contains(',') {
+        core.replace(',', "").into()
+    } else {
+        core.into()
+    };
+    let bare = digits.trim_end_matches('%');
+    if bare.parse::<f64>().is_ok() && bare.contains(|c: char| c.is_ascii_digit()) {
+        let percent = digits.ends_with('%');
+        let kind = match year_in_text(&digits) {
+            Some(year) if !core.contains(',') => TokenKind::Year(year),
+            _ => TokenKind::Number,
+        };
+        match digits {
+            Cow::Borrowed(text) => push(text.trim_end_matches('%'), kind, out),
+            Cow::Owned(text) => push(text.trim_end_matches('%').to_owned(), kind, out),
+        }
+        if percent {
+            push("%", TokenKind::Mark, out);
+        }
+        return true;
+    }
+    false
 }
 
 /// The ordinal of a quarter: "first" for `q1`, "third" for `3q`.
