@@ -20,6 +20,27 @@ const SENTENCE: f64 = 0.95;
 /// answer has a doubt too.
 const UNCLEAR_UNIT: f64 = 0.5;
 
+/// The steps that take the figures of an answer, the figures as evidence, and their names; each
+/// once.
+fn cited(tables: &Tables, found: &DirectAnswer) -> (Vec<String>, Vec<CitedEvidence>, Vec<String>) {
+    let (mut steps, mut evidence, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    for leaf in found.exprs().flat_map(FigureExpr::leaves) {
+        let Some(place) = leaf.source else { continue };
+        let (id, name) = (tables.cell_id(place), tables.cell_name(place));
+        let literal = leaf.literal.to_string();
+        let cited = CitedEvidence { id, literal };
+        if !evidence.contains(&cited) {
+            let CitedEvidence { id, literal } = &cited;
+            steps.push(format!("Take {literal} from {id} ({name})."));
+            evidence.push(cited);
+        }
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    (steps, evidence, names)
+}
+
 impl EmbeddedAnswer {
     /// The answer from the tables of a report; `None` if its expression has no value.
     pub(super) fn from_report(
@@ -50,21 +71,7 @@ impl EmbeddedAnswer {
             }),
             _ => None,
         };
-        let (mut steps, mut evidence, mut names) = (Vec::new(), Vec::new(), Vec::new());
-        for leaf in found.exprs().flat_map(FigureExpr::leaves) {
-            let Some(place) = leaf.source else { continue };
-            let (id, name) = (tables.cell_id(place), tables.cell_name(place));
-            let literal = leaf.literal.to_string();
-            let cited = CitedEvidence { id, literal };
-            if !evidence.contains(&cited) {
-                let CitedEvidence { id, literal } = &cited;
-                steps.push(format!("Take {literal} from {id} ({name})."));
-                evidence.push(cited);
-            }
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
+        let (mut steps, evidence, names) = cited(tables, found);
         found.exprs().for_each(|expr| operations(expr, &mut steps));
         let name = names.join("; ");
         let mut best = RankedAnswer {
