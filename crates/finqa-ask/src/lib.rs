@@ -199,6 +199,42 @@ impl Session {
     /// # Errors
     /// [`AskError::Failure`] if no question can succeed.
     pub async fn ask(&mut self, text: &str) -> Result<Option<Asked>, AskError> {
+        let (question, second) = self.question(text);
+        let Some(mut solution) = solve(&self.agents, &question, &self.stop).await? else {
+            return Ok(None);
+        };
+        if let Some(judge) = &self.judge {
+            solution = judge.judge(solution);
+        }
+        let mut explanation = self.explainer.as_ref().map(|one| one.explain(&question));
+        // The history takes the answer before it is withheld or written with its unit.
+        let entry = answer_history(&question.text, solution.answer.as_ref());
+        self.history.push(entry);
+        let second = second.filter(|_| self.confirms);
+        // The explanation is about the embedded analyst's answer. With a chat model, the doubts are
+        // about the model's answer, so they are not added.
+        if let (Some(explanation), None) = (&mut explanation, &self.second_reader) {
+            explanation.add_doubts(self.doubts(&question, &solution, None));
+        }
+        self.judge_and_write(&question, &mut solution, second.as_ref());
+        if let (Some(explanation), None) = (&mut explanation, &self.second_reader) {
+            let answer = solution.answer.as_ref();
+            explanation.add_doubts(answer.and_then(|answer| answer.doubt.clone()));
+            if answer.is_none() {
+                explanation.withheld();
+                explanation.add_doubts(solution.error.clone());
+            }
+        }
+        Ok(Some(Asked {
+            question,
+            solution,
+            explanation,
+        }))
+    }
+
+    /// A question with the page that the agents see, and the embedded analyst's answer if it
+    /// confirms those of a chat model.
+    fn question(&self, text: &str) -> (Arc<Question>, Option<SecondReading>) {
         let document = match &self.source {
             PageSource::Whole(page, _) => Arc::clone(page),
             PageSource::Excerpt { .. } => Arc::default(),
@@ -230,55 +266,33 @@ impl Session {
             let asked = format!("{before} {text}");
             question.document = Arc::new(report.excerpt(&asked, places, *tokens));
         }
-        let question = Arc::new(question);
-        let memory = CallMemory::default();
-        let stop = self.stop.clone();
-        let asking = self
-            .agents
-            .solve(Arc::clone(&question), 0, memory, stop, &|_| {});
-        let solution = tokio::select! {
-            // A run finishes its requests in flight after the first Ctrl-C. A session has only this
-            // question, so it drops the question at once.
-            () = self.stop.drain.cancelled() => return Ok(None),
-            solution = asking => solution,
-        };
-        let mut solution = match solution {
-            Ok(solution) => solution,
-            Err(Interruption::Cancelled) => return Ok(None),
-            Err(Interruption::Provider(solution)) => *solution,
-            Err(Interruption::Fatal(failure)) => return Err(failure.into()),
-        };
-        if let Some(judge) = &self.judge {
-            solution = judge.judge(solution);
-        }
-        let mut explanation = self.explainer.as_ref().map(|one| one.explain(&question));
-        // The history takes the answer before it is withheld or written with its unit.
-        let entry = answer_history(&question.text, solution.answer.as_ref());
-        self.history.push(entry);
-        let second = second.filter(|_| self.confirms);
-        // The explanation is about the embedded analyst's answer. With a chat model, the doubts are
-        // about the model's answer, so they are not added.
-        if let (Some(explanation), None) = (&mut explanation, &self.second_reader) {
-            explanation.add_doubts(self.doubts(&question, &solution, None));
-        }
-        self.judge_and_write(&question, &mut solution, second.as_ref());
-        if let (Some(explanation), None) = (&mut explanation, &self.second_reader) {
-            let answer = solution.answer.as_ref();
-            explanation.add_doubts(answer.and_then(|answer| answer.doubt.clone()));
-            if answer.is_none() {
-                explanation.withheld();
-                explanation.add_doubts(solution.error.clone());
-            }
-        }
-        Ok(Some(Asked {
-            question,
-            solution,
-            explanation,
-        }))
+        (Arc::new(question), second)
     }
 
     /// Forgets all questions so far, so that the next one cannot refer to them.
     pub fn forget(&mut self) {
         self.history.clear();
+    }
+}
+
+/// Asks the agents; `None` if the session was stopped.
+async fn solve(
+    agents: &TwoAgentSolver,
+    question: &Arc<Question>,
+    stop: &Stop,
+) -> Result<Option<Solution>, AskError> {
+    let memory = CallMemory::default();
+    let asking = agents.solve(Arc::clone(question), 0, memory, stop.clone(), &|_| {});
+    let solution = tokio::select! {
+        // A run finishes its requests in flight after the first Ctrl-C. A session has only this
+        // question, so it drops the question at once.
+        () = stop.drain.cancelled() => return Ok(None),
+        solution = asking => solution,
+    };
+    match solution {
+        Ok(solution) => Ok(Some(solution)),
+        Err(Interruption::Cancelled) => Ok(None),
+        Err(Interruption::Provider(solution)) => Ok(Some(*solution)),
+        Err(Interruption::Fatal(failure)) => Err(failure.into()),
     }
 }
