@@ -212,7 +212,8 @@ impl Session {
         self.history.push(entry);
         let second = second.filter(|_| self.confirms);
         // The explanation is about the embedded analyst's answer. With a chat model, the doubts are
-        // about the model's answer, so they are not added.
+        // about the model's answer, so they are not added. `gate` has `doubts` and
+        // `judge_and_write`.
         if let (Some(explanation), None) = (&mut explanation, &self.second_reader) {
             explanation.add_doubts(self.doubts(&question, &solution, None));
         }

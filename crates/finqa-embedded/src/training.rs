@@ -133,7 +133,9 @@ pub fn sketch_example(question: &str, before: &[&str], program: &str) -> Option<
 }
 
 /// Maximum number of facts per slot. The number of joint choices in an example is limited to three
-/// times as many.
+/// times as many. Set by hand. There are more facts than when answering
+/// (`answering::candidates::FACTS_PER_SLOT`), so more questions have a right choice, without which
+/// there is no example.
 const EXAMPLE_FACTS: usize = 25;
 
 /// The joint choices of facts for the first plan that has the gold program's operations. A choice

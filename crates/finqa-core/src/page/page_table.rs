@@ -54,7 +54,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// Multiplies out trillions, because [`Scale`] does not have them.
+    /// Multiplies amounts by the power of ten by which their unit exceeds its [`Scale`]: a trillion
+    /// is 10^3 billion, because [`Scale`] has no trillions.
     fn multiply_out(&mut self) {
         let captions = self.units.iter().flatten().chain(&self.caption);
         let labels = self.rows.iter().map(|row| scale_of_label(&row.label));
@@ -243,7 +244,8 @@ impl Table {
     }
 }
 
-/// True if a row or column counts things that are not in the unit of a caption of money.
+/// True if a row or column counts things to which the caption's scale does not apply: things that
+/// no table counts in thousands, and all things if the caption names a currency.
 fn is_apart(name: &str, caption: &Caption) -> bool {
     counts_things(name) || is_count(name) && currency_of_label(&caption.text).is_some()
 }

@@ -23,7 +23,9 @@ pub enum Pool {
     Compared,
 }
 
-/// Maximum number of facts that are tried for a slot.
+/// Maximum number of facts that are tried for a slot. Set by hand. It matters only for stand-alone
+/// questions, because a turn has fewer `fillings`. The trainer's examples use another number,
+/// `training::EXAMPLE_FACTS`.
 const FACTS_PER_SLOT: usize = 14;
 
 /// Limits on the number of candidates.
