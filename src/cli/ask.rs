@@ -150,9 +150,7 @@ fn say_notes(
     }
     if let Some(origin) = settings.origins.get("max_error") {
         let place = origin.place_of("max_error");
-        writer.say(&format!(
-            "note: {place} is for runs; ask withholds no answer"
-        ));
+        writer.say(&format!("note: {place} has no effect on ask"));
     }
     Ok(())
 }
