@@ -264,13 +264,10 @@ struct FactFit<'a> {
     asks_total: bool,
     unasked: &'a [f64],
     total: f64,
-    /// The weight of the requested words that are in its label.
+    // Weights of requested words: in its label; near it, but not there; both; only in the corner.
     in_label: f64,
-    /// The weight of those that are near it, but not in its label.
     only_near: f64,
-    /// The weight of those that are near it, in its label or not.
     in_near: f64,
-    /// The weight of those that are only in the table's upper left cell.
     in_corner: f64,
     /// The share of the inherited words that name it, by weight.
     in_inherited: f64,
