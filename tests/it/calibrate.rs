@@ -249,7 +249,7 @@ fn without_another_the_built_in_calibration_is_used_and_named() {
         &[("CONVFINQA_MAX_ERROR", "5%")],
     );
     warned.ends(4).tells("it is of other models");
-    warned.tells("CONVFINQA_MAX_ERROR is for runs");
+    warned.tells("CONVFINQA_MAX_ERROR has no effect on ask");
     let answer = place.run(&format!("{ask} --json")).json();
     let probability = answer["probability"].as_f64();
     assert!(
