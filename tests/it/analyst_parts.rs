@@ -459,3 +459,42 @@ fn what_is_around_a_figure_tells_what_it_is() {
         assert_eq!(sure(&read[0]), answer, "{question}: {}", read[0]);
     }
 }
+
+/// Its label names the rows above it.
+#[test]
+fn a_subtotal_is_no_part_beside_its_rows() {
+    let place = Workplace::new();
+    place.write(
+        "report.md",
+        "# Fernhill — results for 2031
+
+## Income statement (in millions)
+
+|  | 2031 | 2030 |
+|---|---:|---:|
+| Net sales | 1,047 | 1,020 |
+
+## Net sales (in millions)
+
+|  | 2031 | 2030 |
+|---|---:|---:|
+| Clothing | 157 | 160 |
+| Food | 541 | 530 |
+| Furniture | 329 | 310 |
+| Merchandise sales | 1,027 | 1,000 |
+| Advertising revenue | 15 | 14 |
+| Card fees | 5 | 6 |
+| Net sales | 1,047 | 1,020 |
+",
+    );
+    for (question, part) in [
+        (
+            "Which merchandise category had the highest sales in 2031?",
+            Some("Food"),
+        ),
+        ("Which category had the highest net sales in 2031?", None),
+    ] {
+        let read = &conversation(&place, "report.md", &[question])[0];
+        assert_eq!(sure(read), part, "{question}: {read}");
+    }
+}

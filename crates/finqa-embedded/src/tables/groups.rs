@@ -212,7 +212,14 @@ impl Tables {
                 (fits && figure.value.abs() < total).then_some(figure)
             };
             for column in 1..table.columns.len() {
-                out.extend(rows_that_add_up(table, t, column, &figure, &adds_up));
+                let groups = rows_that_add_up(table, t, column, &figure, &adds_up);
+                let figure = |row: usize| figure(row, column);
+                let finer = groups.iter().flat_map(|group| {
+                    let parts = 0..group.parts.len();
+                    parts.filter_map(|part| group.finer(part, table, figure, ROUNDING * unit))
+                });
+                out.extend(finer.flatten());
+                out.extend(groups);
             }
             for row in 1..table.rows.len() {
                 let parts = (1..table.columns.len()).filter_map(|column| {
@@ -236,6 +243,38 @@ impl Tables {
 impl Group {
     fn first(&self) -> Option<FitFigure> {
         self.parts.first().map(|(_, at)| *at)
+    }
+
+    /// If a part is a subtotal of the rows above it: these rows as a group that its label names,
+    /// and the whole group with these rows instead of the subtotal. `margin` is the largest
+    /// difference that rounding explains.
+    fn finer(
+        &self,
+        part: usize,
+        table: &ReportTable,
+        figure: impl Fn(usize) -> Option<FitFigure>,
+        margin: f64,
+    ) -> Option<[Self; 2]> {
+        let (_, subtotal) = self.parts.get(part)?;
+        let row = subtotal.place().row;
+        let above = rows_above(table, row, figure);
+        let mut rows = (0..above.len().saturating_sub(1)).filter_map(|start| above.get(start..));
+        let rows = rows.find(|rows| (sum(rows) - subtotal.value).abs() <= margin)?;
+        let label = &table.rows.get(row)?.label.words;
+        let mut parts = self.parts.clone();
+        parts.splice(part..=part, rows.iter().cloned());
+        let named = Self {
+            parts: rows.to_vec(),
+            table: self.table,
+            section: [self.section.as_slice(), &label.to_vec()].concat(),
+        };
+        Some([
+            named,
+            Self {
+                parts,
+                ..self.clone()
+            },
+        ])
     }
 }
 
