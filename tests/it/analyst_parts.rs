@@ -474,7 +474,7 @@ fn a_subtotal_is_no_part_beside_its_rows() {
 |---|---:|---:|
 | Net sales | 1,047 | 1,020 |
 
-## Net sales (in millions)
+## Merchandise sales and other revenue (in millions)
 
 |  | 2031 | 2030 |
 |---|---:|---:|

@@ -72,12 +72,14 @@ impl Tables {
             names.any(|(name, _)| plain_stems(name).iter().any(|stem| PLACES.contains(stem)))
         };
         groups.retain(|group| says(PART_NOUNS) || place(group) == says(PLACE_NOUNS));
-        let named = |group: &Group| {
+        let headed = |group: &Group| noun.iter().any(|(stem, _)| group.section.contains(stem));
+        let titled = |group: &Group| {
             let title = self.tables.get(group.table).map(|table| &table.title);
-            noun.iter().any(|(stem, _)| {
-                group.section.contains(stem) || title.is_some_and(|title| title.contains(stem))
-            })
+            title.is_some_and(|title| noun.iter().any(|(stem, _)| title.contains(stem)))
         };
+        // The title of a table may be about more than one of its groups.
+        let any_headed = groups.iter().any(headed);
+        let named = |group: &Group| headed(group) || !any_headed && titled(group);
         // Any other noun, such as "department", is known only if a title or a heading has it.
         if groups.iter().any(named) || !says(PART_NOUNS) && !says(PLACE_NOUNS) {
             groups.retain(named);
