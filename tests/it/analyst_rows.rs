@@ -275,6 +275,42 @@ fn a_follow_up_takes_the_figure_of_the_question_before() {
     }
 }
 
+#[test]
+fn the_people_of_a_company_are_counted_by_any_of_their_names() {
+    let place = Workplace::new();
+    let all = "How many employees does the company have?";
+    let some = "How many full-time employees does the company have?";
+    for (people, question, counts) in [
+        ("full-time, part-time, and seasonal team members", all, true),
+        (
+            "full-time, part-time, and seasonal team members",
+            some,
+            false,
+        ),
+        ("full-time, part-time, and seasonal employees", all, true),
+        ("full-time and part-time employees", some, false),
+        ("full-time employees", some, true),
+        ("crew members", all, true),
+        ("paying members", all, false),
+        ("stores that are run by our own employees", all, false),
+    ] {
+        let whole = "we employed approximately 12,300 full-time and part-time associates, of whom 4,100 work in stores";
+        let page = labels();
+        assert!(page.contains(whole));
+        let sentence = format!("we had approximately 415,000 {people}");
+        let other = format!("</p><p>At December 31, 2031, {sentence}.</p>");
+        for page in [
+            page.replace(whole, &sentence),
+            report().replacen("</p>", &other, 1),
+        ] {
+            place.write("10k.htm", &page);
+            let read = ask(&place, question);
+            let sure = read["answer"] == "415,000" && read["doubt"].is_null();
+            assert_eq!(sure, counts, "{people}, {question}: {read}");
+        }
+    }
+}
+
 /// Each sentence is of a part, of somebody else, of another day, or has no subject.
 #[test]
 fn a_sentence_about_a_part_or_about_others_is_no_answer() {

@@ -50,9 +50,9 @@ static PART: LazyLock<HashSet<String>> = LazyLock::new(|| {
     )
 });
 
-/// Maximum distance in tokens from a number to what it counts: "12,300 full-time and part-time
-/// employees".
-const BEHIND: usize = 8;
+/// Maximum distance in tokens from a number to what it counts: "12,300 full-time, part-time, and
+/// seasonal employees". Words of [`PART`] end it earlier.
+const BEHIND: usize = 12;
 
 /// Maximum distance in tokens from a verb back to its subject: "the company and its consolidated
 /// subsidiaries have".
@@ -86,11 +86,15 @@ pub(crate) struct StatedFact {
 struct Subject {
     /// Stems of what is counted; empty if the question asks for an amount.
     counted: HashSet<String>,
+    /// True if people who work for the company are counted.
+    people: bool,
     /// For each way to say the question, the other stems that the sentence must have.
     ways: Vec<Vec<String>>,
     percent: bool,
     /// The words of the company's name.
     company: Vec<String>,
+    /// Stems of all words of the question.
+    asked: HashSet<String>,
 }
 
 impl Tables {
@@ -106,7 +110,7 @@ impl Tables {
         if !plain || of.spans.len() > 1 || !of.rows.is_empty() || of.statement.is_some() {
             return None;
         }
-        let subject = self.subject(of);
+        let subject = self.subject(of, text);
         // Figures with a known name are in tables. Sentences mention them only for reasons and
         // parts.
         let named = of.names.iter().any(|(one, _)| !one.stated);
@@ -139,7 +143,7 @@ impl Tables {
     }
 
     /// What a sentence must have to answer a question for this operand.
-    fn subject(&self, of: &Operand) -> Subject {
+    fn subject(&self, of: &Operand, question: &str) -> Subject {
         let is_people = |words: &[String]| words.iter().any(|word| PEOPLE.contains(word));
         let of_people = of
             .names
@@ -165,8 +169,10 @@ impl Tables {
         Subject {
             ways,
             counted,
+            people,
             percent: of.wants_percent(),
             company: self.weights.company().to_vec(),
+            asked: stemmed(&question.to_lowercase().replace('-', " ")),
         }
     }
 
@@ -234,7 +240,9 @@ impl Subject {
         let lower = text.to_lowercase();
         let has = |stem: &String| lower.contains(stem.as_str());
         lower.contains(|c: char| c.is_ascii_digit())
-            && (self.counted.is_empty() || self.counted.iter().any(has))
+            && (self.counted.is_empty()
+                || self.counted.iter().any(has)
+                || self.people && lower.contains("member"))
             && self.ways.iter().any(|way| way.iter().all(has))
     }
 
@@ -315,11 +323,22 @@ impl Subject {
             return number.percent == self.percent && (amount || number.percent);
         }
         let behind = sentence.get(number.end + 1..).unwrap_or_default();
-        let mut behind = behind
-            .iter()
-            .take(BEHIND)
-            .take_while(|token| token.kind != TokenKind::Number);
-        let counts = behind.any(|token| self.counted.contains(token.text.as_ref()));
+        let behind: Vec<&str> = (behind.iter().take(BEHIND))
+            .take_while(|token| token.kind != TokenKind::Number)
+            .map(|token| token.text.as_ref())
+            .take_while(|word| !PART.contains(*word))
+            .collect();
+        // "9,000 team members" work for the company, "9,000 members" may be its customers.
+        let team = |pair: &[&str]| matches!(pair, ["team" | "crew", "member"]);
+        let noun = behind.iter().position(|word| self.counted.contains(*word));
+        let noun = noun.or_else(|| behind.windows(2).position(team).filter(|_| self.people));
+        // "9,000 full-time and seasonal employees" has no number of those who work full time.
+        let kinds = behind.get(..noun.unwrap_or_default()).unwrap_or_default();
+        let mut names = kinds.iter().filter(|word| !matches!(**word, "," | "and"));
+        let is_sum = kinds.contains(&"and")
+            && names.clone().any(|word| self.asked.contains(*word))
+            && !names.all(|word| self.asked.contains(*word));
+        let counts = noun.is_some() && !is_sum;
         // "We had approximately 36,000 employees" counts, "our supplier employed 9,000" does not.
         let before = sentence.get(..number.at).unwrap_or_default().iter().rev();
         let mut before = before.map(|token| token.text.as_ref()).skip_while(|word| {
