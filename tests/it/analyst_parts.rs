@@ -479,7 +479,7 @@ fn a_subtotal_is_no_part_beside_its_rows() {
 |  | 2031 | 2030 |
 |---|---:|---:|
 | Clothing | 157 | 160 |
-| Food | 541 | 530 |
+| Food (c) | 541 | 530 |
 | Furniture | 329 | 310 |
 | Merchandise sales | 1,027 | 1,000 |
 | Advertising revenue | 15 | 14 |
