@@ -139,7 +139,8 @@ impl Weights {
     }
 }
 
-/// True if any figure may be asked for with this word: "the total due".
+/// True for a word with which a question can ask for any figure, so that no label need have it:
+/// "total" and "due" in "the total due".
 pub(super) fn is_loose(word: &str) -> bool {
     word == "total" || LOOSE_STEMS.contains(word)
 }

@@ -20,7 +20,9 @@ const PAIRED: usize = 40;
 
 impl Tables {
     /// The figures of several operands, if possible in one row or column, as in "sales and staff of
-    /// the North". `Open` if they are in different tables.
+    /// the North". `Open` if they are in different tables, or if two operands are the same cell.
+    /// Operands that name whole rows, exclude a part or are a sum of two rows are found one by one,
+    /// in any table.
     pub(super) fn listed(&self, operands: &[Operand]) -> TableResult<Vec<Amount>> {
         let spans = operands.iter().flat_map(|of| &of.spans).copied();
         let common = spans.max_by_key(|one| one.end.day.is_some());
