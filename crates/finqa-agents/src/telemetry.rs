@@ -99,6 +99,7 @@ pub(crate) fn set_output(span: &Span, text: &str) {
     set_content(span, "gen_ai.output.messages", || {
         let mut entry = message("assistant", text);
         if let Some(fields) = entry.as_object_mut() {
+            // The conventions require a reason. Only replies that are used are recorded here.
             fields.insert("finish_reason".to_owned(), "stop".into());
         }
         json!([entry]).to_string()

@@ -101,6 +101,7 @@ impl<S, R: Copy + Eq + Display, E> Graph<S, R, E> {
                 name: name.clone(),
                 node,
             });
+            // [`END`] is reserved: an edge to it finishes the run.
             if name == END || index.insert(name.clone(), vertex).is_some() {
                 return Err(GraphError::DuplicateNode { node: name });
             }
@@ -188,6 +189,8 @@ fn check_paths<S, R, E>(
         .iter(Reversed(graph))
         .collect();
     for at in graph.node_indices() {
+        // If the end cannot be reached, every reachable node is a trap. If the start leads to a
+        // trap, that trap is reported.
         if at != end && !forth.contains(&at) {
             return Err(GraphError::Unreachable {
                 node: graph[at].name().to_string(),

@@ -35,6 +35,7 @@ pub enum GraphError {
     Trap { node: String },
 }
 
+/// Graphs are built in code, so a malformed one is a bug.
 impl Kinded for GraphError {
     fn kind(&self) -> Kind {
         Kind::Bug

@@ -21,7 +21,7 @@ use finqa_core::question::CitedEvidence;
 pub fn analysis(text: &str) -> Result<Analysis, ParseFailure> {
     let text = bounded(text);
     let body = without_think(text);
-    // Errors state positions in `text`, not in `body`.
+    // Errors state positions in `text`, not in `body`. An empty body counts as its start.
     let shift = if body.is_empty() {
         0
     } else {
@@ -72,6 +72,7 @@ fn from_object(object: &ReplyObject) -> Analysis {
         program: object.member("program").and_then(program_of),
         unit: object.member("unit").and_then(unit_of),
         label: label.filter(|label| !label.is_empty()),
+        // A confidence such as `95` is dropped, because its scale would be a guess.
         confidence: confidence.filter(|number| (0.0..=1.0).contains(number)),
         evidence: evidence.iter().flatten().filter_map(cited).collect(),
     }

@@ -15,7 +15,8 @@ pub struct ParseFailure {
     pub(crate) excerpt: String,
 }
 
-/// Maximum number of characters of the reply that a failure quotes.
+/// Maximum number of characters of the reply that a failure quotes. Set by hand: the message is
+/// one line.
 const EXCERPT: usize = 60;
 
 fn near(excerpt: &str) -> String {

@@ -191,6 +191,7 @@ impl<'a> LenientReader<'a> {
     fn separator(&mut self, close: char) -> Result<(), ReadStop> {
         self.skip();
         match self.peek() {
+            // The caller meets the end of the text next.
             None => Ok(()),
             Some(c) if c == close => Ok(()),
             Some('}') if close == ']' => Ok(()),
@@ -326,6 +327,7 @@ impl<'a> LenientReader<'a> {
                     return Ok(Value::Number(number));
                 }
                 if !token.contains(|c: char| c.is_ascii_digit()) {
+                    // The limit of 40 is set by hand: the message is one line.
                     return self.refuse(format!("`{}` is not in quotes", cut(token, 40, "…")));
                 }
                 Value::String(token.to_string())

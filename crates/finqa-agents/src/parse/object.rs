@@ -89,8 +89,8 @@ fn whole(text: &str, keys: &[&str]) -> Option<Map<String, Value>> {
     }
 }
 
-/// Reads the object that starts at byte `start`, strictly or else leniently. `None` if another value
-/// starts there.
+/// Reads the object that starts at byte `start`, strictly or else leniently. `None` if another
+/// value starts there.
 fn object_at(text: &str, start: usize) -> Result<Option<ReplyObject>, Refusal> {
     let (value, end, cut_in, is_closed) = match strict(text, start) {
         Some((value, end)) => (value, end, None, true),
@@ -182,7 +182,7 @@ impl ReplyObject {
         all.any(|key| self.members.contains_key(*key) || self.cut_in.as_deref() == Some(*key))
     }
 
-    /// The first keys, for an error message.
+    /// The first keys, for an error message. At most 12, set by hand.
     pub(super) fn keys(&self) -> String {
         let keys: Vec<&str> = self.members.keys().take(12).map(String::as_str).collect();
         keys.join(", ")

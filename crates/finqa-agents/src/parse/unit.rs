@@ -33,6 +33,7 @@ pub fn unit(words: &str) -> Option<Unit> {
         token => scale_of_word(token).and_then(|(scale, power)| (power == 0).then_some(scale)),
     };
     let scale = tokens.iter().find_map(scale);
+    // Only amounts have a scale. In `percent of millions`, the scale is ignored.
     let scale = scale.filter(|_| kind == UnitKind::Number);
     Some(Unit { kind, scale })
 }

@@ -171,6 +171,8 @@ fn bullets(text: &str) -> Option<Vec<Value>> {
     (!items.is_empty()).then_some(items)
 }
 
+// The words of this list and of those below are chosen by hand. A reply in other words is
+// unparsable, which neither accepts an answer nor sends it back.
 const THINGS: &str = "analysis|answer|calculations?|program|results?|values?|figures?|numbers?|steps?|evidence|units?|signs?|solution|response|reasoning|logic|computation|citations?";
 const RIGHT: &str = "all ok|allok|ok|okay|correct|right|fine|good|accurate|valid|sound|perfect|lgtm|in order|approved?|accept(?:ed)?|verified|confirmed|pass(?:ed)?|complete|consistent";
 

@@ -23,6 +23,7 @@ pub enum PromptError {
     Template { folder: PathBuf, reason: String },
 }
 
+/// The user names the folder of templates; a test renders the built-in ones.
 impl Kinded for PromptError {
     fn kind(&self) -> Kind {
         Kind::Usage

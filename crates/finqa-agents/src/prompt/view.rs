@@ -52,7 +52,8 @@ pub(super) fn variables(question: &Question, critic: &CriticView) -> minijinja::
 }
 
 /// The sentences with their ids. The ids continue after the first `before` sentences of the page.
-/// Blank sentences are left out but counted, so that an id is a position on the page.
+/// Sentences of blanks and periods are left out but counted, so that an id is a position on the
+/// page.
 fn sentences(text: &[String], before: usize, repaired: bool) -> Vec<minijinja::Value> {
     text.iter()
         .enumerate()
@@ -74,6 +75,7 @@ fn table(document: &Document) -> String {
     }
     let page = document.page();
     let titles = document.tables.iter().map(|start| start.above.join("\n"));
+    // Tables without an entry in `document.tables` have no title.
     let titles = titles.chain(std::iter::repeat(String::new()));
     let shown = page
         .tables()

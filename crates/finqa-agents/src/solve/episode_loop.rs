@@ -133,6 +133,7 @@ impl<'a> EpisodeLoop<'a> {
             let reply = self.model.chat(&self.request, stop).await?;
             return usable_reply(&self.request, reply).map_err(|error| *error);
         }
+        // An episode has no rounds, so each call is recorded with its own number as its round.
         let number = count(self.calls.calls.len()).saturating_add(1);
         let (request, known) = (self.request.clone(), self.recorded);
         let asked = self.calls.call(self.model, number, request, known);
@@ -315,6 +316,7 @@ impl<'a> EpisodeLoop<'a> {
             self.record.answer.clone_from(&submitted);
             match &submitted {
                 Some(_) => self.finish(EpisodeEnd::Submitted, None),
+                // Without a submission, an environment ends an episode only at its own step limit.
                 None => self.finish(
                     EpisodeEnd::StepLimit,
                     Some("the environment ended the episode".to_owned()),

@@ -35,7 +35,7 @@ pub(super) fn calls(
 }
 
 /// The first block of a text (tagged, fenced, or bare JSON) without its marks, and the text after
-/// the block.
+/// the block. The last end mark may be missing.
 fn block(text: &str) -> Option<(&str, &str)> {
     if let Some(tagged) = text.strip_prefix("<tool_call>") {
         return Some(tagged.split_once("</tool_call>").unwrap_or((tagged, "")));
@@ -50,7 +50,8 @@ fn block(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Reads a call such as `{"name": "…", "arguments": {…}}`. It may be wrapped as in chat
-/// completions. `None` if the tool is unknown, or if there are other fields.
+/// completions, and `arguments` may be called `parameters`. `None` if the tool is unknown, or if
+/// there are other fields.
 fn call(text: &str, number: usize, tools: &[ToolSpec]) -> Option<ToolCall> {
     let value: Value = serde_json::from_str(text).ok()?;
     let fields = value.get("function").unwrap_or(&value).as_object()?;

@@ -10,7 +10,8 @@ use super::steps::{Steps, number};
 const MAX_DEPTH: usize = 24;
 
 /// Reads `text` as a program and writes it in the dataset's language. `None` if it cannot be read,
-/// if a reference or an operation is unknown, or if a step computes nothing.
+/// if a reference or an operation is unknown, or if one of several steps computes nothing. A number
+/// alone is a program.
 pub(super) fn program(text: &str) -> Option<String> {
     let written = pieces(text, &[',', ';', '\n'], false)?;
     let written = written.into_iter().map(str::trim);
@@ -96,6 +97,7 @@ impl<'t> ProgramReader<'t, '_> {
 
     fn sum(&mut self, depth: usize) -> Option<Argument> {
         let mut left = self.product(depth)?;
+        // An en dash is an operator only. A program that has one as a sign stays as written.
         while let Some(operator) = self.operator(&['+', '-', '−', '–']) {
             let right = self.product(depth)?;
             let op = if operator == '+' {
@@ -125,6 +127,8 @@ impl<'t> ProgramReader<'t, '_> {
         if depth > MAX_DEPTH {
             return None;
         }
+        // The sign of a figure becomes part of it. The language has no other minus sign, so any
+        // other operand is multiplied by -1.
         if self.operator(&['-', '−']).is_some() {
             return match self.operand(depth + 1)? {
                 Argument::Literal { text, .. }

@@ -36,7 +36,8 @@ impl Steps {
     }
 
     /// Adds an operation on numbers (`table` adds operations on a row). `add` and `multiply` may
-    /// have more than two arguments and then become several steps.
+    /// have more than two arguments and then become several steps, because their grouping does not
+    /// change the result.
     pub(super) fn call(&mut self, operation: &str, arguments: Vec<Argument>) -> Option<Argument> {
         let op = Op::of(operation)?;
         match <[Argument; 2]>::try_from(arguments) {
@@ -53,8 +54,11 @@ impl Steps {
         if let Some(index) = name.strip_prefix('#') {
             return self.positions.get(index.parse::<usize>().ok()?).cloned();
         }
+        // `const100` and `const__100` are read as `const_100`.
         let constant = name.strip_prefix("const")?.trim_start_matches('_');
         let constant = number(format!("const_{constant}"))?;
+        // `const_inf` and `const_nan` are numbers of the language, but `from_analysis` executes
+        // only finite ones.
         let is_finite = matches!(&constant, Argument::Literal { value, .. } if value.is_finite());
         is_finite.then_some(constant)
     }
