@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 /// # Errors
 /// If the body is not JSON. The error says what the body probably is.
 pub(super) fn json(body: &[u8]) -> Result<Value, String> {
+    // A byte order mark is not part of JSON.
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     // Try strict JSON first, because nearly every body is strict JSON.
     if let Ok(value) = serde_json::from_slice(body) {
@@ -180,7 +181,7 @@ fn nature(body: &[u8], text: &str, error: &serde_json::Error) -> String {
         _ if body.starts_with(b"\x1f\x8b") => {
             "it is compressed (gzip) and does not say so".to_owned()
         }
-        // More than a tenth of the characters are unprintable.
+        // More than a tenth of the characters are unprintable. Set by hand.
         _ if strange * 10 > text.chars().count() => "it is binary data".to_owned(),
         Some('<') => format!("it is {}", page(text)),
         Some('{' | '[') if error.is_eof() => format!("it is JSON that ends too early: {error}"),
@@ -192,7 +193,8 @@ fn nature(body: &[u8], text: &str, error: &serde_json::Error) -> String {
     }
 }
 
-/// Describes what an HTML page probably is, with its title.
+/// Describes what an HTML page probably is, with its title if that has at most 101 characters, a
+/// limit set by hand.
 pub(super) fn page(text: &str) -> String {
     static TITLE: LazyLock<Regex> =
         LazyLock::new(|| regex!(r"(?is)<(?:title|h1)[^>]*>\s*([^<]{0,100}\S)\s*</"));
@@ -223,7 +225,7 @@ pub(super) fn page(text: &str) -> String {
     )
 }
 
-/// The beginning of a body, in printable characters.
+/// The beginning of a body, in printable characters. Its length is set by hand.
 pub(super) fn beginning(body: &str) -> String {
     const QUOTED: usize = 80;
     one_line(&body.replace(is_strange, "·"), QUOTED)

@@ -221,6 +221,7 @@ impl Budget {
         if let Some(durable) = reservation.store()
             && !durable.await
         {
+            // Nothing was sent.
             reservation.record_actual(Decimal::ZERO);
             stop.drain.cancel();
             return None;

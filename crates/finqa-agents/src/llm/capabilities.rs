@@ -208,6 +208,7 @@ fn is_about_format(protocol: Protocol, message: &str, parameter: &str) -> bool {
         // A reasoning model may refuse to be forced to call a tool.
         "tool_choice", "json_schema", "json_object", "structured output", "grammar",
     ];
+    // OpenAI names `messages` if the prompt lacks the word that a JSON format requires.
     parameter.starts_with(protocol.format_parameter())
         || (parameter.is_empty() || parameter == "messages")
             && WORDS.iter().any(|word| message.contains(word))

@@ -124,6 +124,7 @@ fn with_exchange(mut error: ModelError, exchange: &HttpReply, secret: &str) -> M
 
 /// The wait that the server asks for. The caller limits it.
 fn server_hint(headers: &HeaderMap) -> Option<Duration> {
+    // Read first, because it is more precise than `retry-after`, a number of whole seconds.
     let millis = headers.get("retry-after-ms");
     millis
         .and_then(|value| value.to_str().ok()?.trim().parse::<f64>().ok())

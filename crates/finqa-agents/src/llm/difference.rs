@@ -4,7 +4,8 @@
 use finqa_core::text;
 use serde_json::Value;
 
-/// Maximum number of characters that are shown of a value.
+/// Maximum number of characters that are shown of a value. Set by hand, like the next two limits:
+/// the difference is a part of a one-line message.
 const SHOWN: usize = 40;
 
 /// Maximum number of characters that are shown before the first difference.
@@ -67,7 +68,8 @@ impl RequestDifference {
         let ends = was.chars().rev().zip(now.chars().rev());
         let ends = ends.take(lengths[0].min(lengths[1]));
         let same_end = ends.take_while(|(a, b)| a == b).count();
-        // The beginning and the end that both texts share do not count.
+        // The beginning and the end that both texts share do not count. A difference counts at
+        // least 1, even if only the types differ (`1` and `"1"`).
         self.distance += (lengths[0].max(lengths[1]) - same_end).max(1);
         let [was, now] = [(stored, was), (asked, now)].map(|(value, text)| cut(value, &text, same));
         self.fields

@@ -184,7 +184,7 @@ pub fn constant_words(error: &str) -> String {
 }
 
 impl ModelError {
-    /// Maximum bytes of a body that an error keeps.
+    /// Maximum bytes of a body that an error keeps. Set by hand.
     pub const MAX_BODY: usize = 16 * 1024;
 
     /// An error of this kind without any further information.
@@ -216,9 +216,10 @@ impl ModelError {
     }
 
     /// True if the failed attempt may have been billed although no answer arrived. A refused
-    /// request is not billed, and neither is a request that a server rejects because it is busy
-    /// (429, 503, 529). The following may be billed: a lost answer, an answer that the server
-    /// failed to finish (500), and on Azure a prompt that was stopped by its filter or its length.
+    /// request is not billed, and neither is a request that a server rejects only for now (409,
+    /// 425, 429, 498, 503, 529). The following may be billed: a lost answer, an answer that the
+    /// server failed to finish (500), and on Azure a prompt that was stopped by its filter or its
+    /// length.
     pub(super) fn lost_an_answer(&self) -> bool {
         match self.kind {
             ErrorKind::Timeout

@@ -59,6 +59,7 @@ impl ErrorDetails {
     pub(crate) fn of(value: &Value) -> Self {
         let mut details = Self::default();
         if let Value::Array(list) = value {
+            // Google puts its error into a list.
             return list.first().map(Self::of).unwrap_or_default();
         }
         if let Value::String(text) = value {
@@ -180,7 +181,7 @@ fn duration(text: &str) -> Option<Duration> {
     text.parse::<SignedDuration>().ok()?.try_into().ok()
 }
 
-/// At most 300 characters of a text, on one line.
+/// At most 300 characters of a text (set by hand), on one line.
 pub(super) fn one_line(text: &str) -> String {
     text::one_line(text, 300)
 }

@@ -35,6 +35,7 @@ fn family(name: &str) -> (&str, &str) {
         let is_number = version
             .bytes()
             .all(|byte| byte.is_ascii_digit() || byte == b'-');
+        // Groups of digits as in the examples above. Shorter numbers belong to the name.
         let lengths: Vec<usize> = version.split('-').map(str::len).collect();
         let is_version = is_number && matches!(lengths[..], [3 | 4 | 6 | 8] | [4, 2, 2]);
         is_version.then_some((family, version))

@@ -93,6 +93,7 @@ pub(crate) struct Price {
 impl Price {
     /// The cost of `usage`; `None` if a part of it has no listed price.
     pub(super) fn of(&self, usage: &Usage) -> Option<Decimal> {
+        // Cut counts that contradict each other, so that the parts do not exceed the sum.
         let cached = usage.cached_input_tokens.min(usage.input_tokens);
         let stored = usage.cache_write_tokens.min(usage.input_tokens - cached);
         let fresh = usage.input_tokens - cached - stored;
@@ -203,6 +204,7 @@ impl PriceList {
                 let (family, date) = model.split_at_checked(model.len().checked_sub(length)?)?;
                 is_date(date).then(|| self.models.get(family))?
             };
+            // The lengths of the two forms of a date, each with its hyphen (see `is_date`).
             dated(11).or_else(|| dated(9))
         };
         self.models.get(model).or_else(family)

@@ -24,6 +24,7 @@ pub(crate) fn usable_reply(
             let why = format!("its reply is not complete, and its finish_reason is `{word}`");
             (!is_complete(request, &reply)).then_some(why)
         }
+        // How a reply ended is known, for example at its limit. The caller judges it.
         _ => None,
     };
     let Some(why) = why else { return Ok(reply) };

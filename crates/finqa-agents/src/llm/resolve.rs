@@ -239,6 +239,7 @@ fn read_address(
         (Provider::Azure, Some(_)) => value.split_once('?').map_or(value, |(bare, _)| bare),
         _ => value,
     };
+    // A base URL has no credentials, query or fragment: a path is appended to it.
     let url = Url::parse(bare).ok().filter(|url| {
         let is_web = matches!(url.scheme(), "http" | "https");
         is_web && url.has_host() && !bare.contains(['@', '?', '#'])
@@ -280,6 +281,7 @@ fn read_address(
             }
             path = before;
         }
+        // `ServerAddress::url` adds this part again.
         path = path.strip_suffix("/openai").unwrap_or(path);
     }
     url.set_path(path);

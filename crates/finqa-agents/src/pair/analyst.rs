@@ -50,6 +50,8 @@ impl Node<QuestionState, Route, QuestionFailure> for AnalystNode {
 }
 
 impl AnalystNode {
+    /// Drafts an answer and adds it as a round. A failure that is the question's outcome is stored
+    /// in the state, and the route is `Stop`. Other failures are errors.
     async fn answer(&self, exchange: &mut QuestionState) -> Result<Route, QuestionFailure> {
         let drafted = match self {
             Self::Llm(analyst) => analyst.draft(exchange).await.map(Some),
@@ -226,6 +228,7 @@ fn no_value(answer: &Answer) -> Option<String> {
         (None, None) => "it has no program, and ".to_owned(),
         (None, Some(_)) => String::new(),
     };
+    // The limit is set by hand: the message is one line.
     let stated = cut(&single_spaced(&answer.stated), 200, "…");
     Some(format!(
         "{program}its `answer` (`{stated}`) is neither one number nor yes or no"

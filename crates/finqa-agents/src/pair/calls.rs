@@ -81,8 +81,10 @@ impl Call {
         match (&self.reply, &self.failure) {
             (Some(reply), None) => Ok(reply.clone()),
             (_, kind) => {
+                // A call has a reply or a failure, so the default is never used.
                 let kind = kind.clone().unwrap_or(ErrorKind::Cancelled);
                 let words = self.error.as_deref().unwrap_or_default();
+                // The stored error begins with its kind, which the new error writes again.
                 let words = words.strip_prefix(&kind.to_string()).unwrap_or(words);
                 let error = ModelError::new(kind, words.trim_start_matches(": "));
                 Err(Box::new(error))

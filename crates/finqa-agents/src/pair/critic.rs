@@ -53,6 +53,7 @@ impl Node<QuestionState, Route, QuestionFailure> for CriticNode {
 impl CriticNode {
     /// Reviews the last round, and sets its findings and its verdict.
     async fn review(&self, exchange: &mut QuestionState) -> Result<Route, QuestionFailure> {
+        // The graph enters this node only after a draft.
         let Some(round) = exchange.so_far.rounds.last() else {
             return Ok(Route::Accept);
         };

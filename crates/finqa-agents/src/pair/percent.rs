@@ -91,7 +91,8 @@ pub(super) fn is_in_percent(
 }
 
 /// Whether the stated answer implies that `value` is in percent. With the stated answer `5.6%`, 5.6
-/// is in percent and 0.056 is a fraction. `None` if the stated answer implies neither.
+/// is in percent and 0.056 is a fraction. They may differ by one unit in the last stated decimal.
+/// `None` if the stated answer implies neither.
 fn stated_in_percent(stated: &str, value: f64) -> Option<bool> {
     let stated = number::answer(stated).ok()?;
     let stated = Some(stated).filter(|reading| reading.percent)?;
@@ -209,6 +210,7 @@ impl ProgramFigures<'_> {
         let Argument::Row(label) = argument else {
             return PercentForm::Fraction;
         };
+        // If several rows have the label, the executor reads the last.
         let rows = self.question.document.table.iter().rev();
         let mut rows = rows.filter(|row| row.first() == Some(label));
         match rows.next() {

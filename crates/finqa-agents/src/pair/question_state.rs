@@ -117,6 +117,7 @@ fn content(reply: Result<ChatReply, ModelError>) -> Result<String, QuestionFailu
     if let Some(refusal) = &reply.refusal {
         // Control characters are not removed, because a run records exactly what the model wrote. A
         // terminal shows them as symbols.
+        // The limit is set by hand: the message is one line.
         let words = text::cut(&text::single_spaced(refusal), 200, "…");
         return Err(QuestionFailure::new(
             Outcome::Refusal,
@@ -130,7 +131,7 @@ fn content(reply: Result<ChatReply, ModelError>) -> Result<String, QuestionFailu
         )),
         FinishReason::Length if !is_whole(&reply.content) => Err(QuestionFailure {
             // The reply is quoted when the model is asked again, so cut it: a long quote would lead
-            // a model that repeats itself to continue.
+            // a model that repeats itself to continue. The limit is set by hand.
             cut: Some(text::cut(reply.content.trim(), 1000, "…")).filter(|it| !it.is_empty()),
             ..QuestionFailure::new(
                 Outcome::Truncated,

@@ -37,6 +37,7 @@ pub fn question(question: &Question, run: Option<&str>) -> Span {
     }
     set(&span, "gen_ai.operation.name", "invoke_workflow");
     set(&span, "gen_ai.workflow.name", WORKFLOW);
+    // MLflow reads this attribute as JSON, so the word is in quotes.
     set(&span, "mlflow.spanType", r#""CHAIN""#);
     set(
         &span,

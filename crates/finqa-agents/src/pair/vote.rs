@@ -8,8 +8,9 @@ use super::opinion::SecondOpinion;
 use super::solution::{Round, Vote, VoteTally};
 
 /// Returns the first draft with the most common value, and the votes. Values are compared after
-/// rounding to 5 decimals. On a tie, the value that agrees with the second opinion wins, and
-/// otherwise the earliest. A draft without a value wins only if no draft has a value.
+/// rounding to 5 decimals, as the official evaluator rounds results. On a tie, the value that
+/// agrees with the second opinion wins, and otherwise the earliest. A draft without a value wins
+/// only if no draft has a value.
 ///
 /// # Errors
 /// The failure of the first sample, if no sample has a draft.

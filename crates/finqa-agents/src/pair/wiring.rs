@@ -100,6 +100,7 @@ impl Solver for TwoAgentSolver {
         let rounds = usize::try_from(self.settings.max_rounds).unwrap_or(usize::MAX);
         let options = RunOptions {
             step_limit: rounds.saturating_mul(2).saturating_add(1),
+            // A drain is noticed by the next model call (`calls`).
             cancel: stop.abort,
             hook: Some(&hook),
         };

@@ -40,7 +40,7 @@ pub(super) fn close(state: QuestionState) -> Solution {
 }
 
 /// Withholds an answer whose confidence is below `least`. If the answer states no confidence, that
-/// of the first round is used.
+/// of the first round is used, and 0 if that states none either.
 pub(super) fn abstain(solution: Solution, least: f64) -> Solution {
     let Some(answer) = &solution.answer else {
         return solution;

@@ -145,6 +145,7 @@ impl BatchClient {
         run: &RunBatches,
         record: &BatchRecord,
     ) -> Result<Option<String>, Box<ModelError>> {
+        // Only the newest 100 batches are searched, the most that OpenAI lists on one page.
         let path = format!("{}?limit=100", self.path());
         let list = self.json(&self.attempt(&ApiRequest::Get(&path)).await?)?;
         let is_planned = if self.identifies_batches() {
@@ -160,7 +161,8 @@ impl BatchClient {
         found.map(id_of).transpose()
     }
 
-    /// The state of the batch `batch`, which has `count` requests.
+    /// The state of the batch `batch`, which has `count` requests. Asks again while the reply is
+    /// malformed, as `get_announced` says.
     pub(super) async fn state(
         &self,
         batch: &str,
@@ -222,7 +224,8 @@ impl BatchClient {
         }
     }
 
-    /// The path that each request in a file of requests contains.
+    /// The path that each request in a file of requests contains. Azure's
+    /// deployment paths have no `/v1`, because their version is in the query.
     fn endpoint(&self) -> String {
         let path = self.settings.protocol().path();
         if self.settings.has_deployment_paths() {

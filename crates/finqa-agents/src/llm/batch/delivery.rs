@@ -109,6 +109,7 @@ impl Driver<'_> {
              {without}, lines that are not used: {unused}",
             open.id()
         ));
+        // If a call has gone, the record stays, so that a resumed run fetches its result again.
         if !is_given_up {
             self.handed.push(open.record);
         }
@@ -138,6 +139,7 @@ fn read(open: &OpenBatch, files: &[Bytes]) -> BatchResults {
     let (mut results, mut unreadable, mut unused) = (Vec::new(), Vec::new(), 0);
     for line in lines.filter(|line| !line.iter().all(u8::is_ascii_whitespace)) {
         let text = String::from_utf8_lossy(line);
+        // Read the key from the text, because a line that is not JSON may have one too.
         let key = KEY.captures(&text).and_then(|found| found.get(1));
         let key = key.and_then(|key| keys.get(key.as_str()).copied());
         let row = body::json(line).ok();

@@ -312,6 +312,8 @@ impl Driver<'_> {
             let reservation = match reserved.transpose() {
                 Ok(reservation) => reservation,
                 Err(refusal) => {
+                    // Requests that are planned already are sent first. The next wave drains the
+                    // run.
                     if refusal == BudgetRefusal::Permanent && planned.is_empty() {
                         budget.reach(BudgetLimit::Cost, self.stop);
                     }
@@ -352,6 +354,7 @@ impl Driver<'_> {
                     .await
                 {
                     Ok(state) => open.state = state,
+                    // `state` has asked again for a malformed reply until `give_up_after`.
                     Err(error)
                         if error.kind == ErrorKind::Malformed || !error.kind.is_transient() =>
                     {

@@ -63,6 +63,7 @@ pub(super) fn submission(
     to_raw_value(&json!({
         "input_file_id": file,
         "endpoint": endpoint,
+        // The API has no other window.
         "completion_window": BatchCompletionWindow::W24H,
         "metadata": {RUN: run.id, NUMBER: record.number.to_string()},
     }))

@@ -42,6 +42,7 @@ pub struct BatchRecord {
     /// Batches of other runs that were mistaken for this batch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) foreign: Vec<String>,
+    /// The number of requests, which stays known after they were removed.
     pub count: usize,
     /// The requests of the batch; empty after it has ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -157,9 +157,9 @@ impl HttpCall<'_> {
         retry(options, self.stop, &notify, attempt).await
     }
 
-    /// Sends one HTTP request as soon as the limits allow it, and reads its outcome. No other
-    /// function sends a live request of a model call. If the call is aborted, the future is dropped
-    /// at any point.
+    /// Sends one HTTP request as soon as the limits allow it, and reads its outcome. In a run with
+    /// batches, the request joins a batch instead. No other function sends a live request of a
+    /// model call. If the call is aborted, the future is dropped at any point.
     async fn attempt(&self, encoded: &EncodedRequest) -> Result<ChatReply, Box<ModelError>> {
         let Self {
             model,
@@ -292,6 +292,7 @@ impl HttpCall<'_> {
             error.kind,
             ErrorKind::BadRequest { .. } | ErrorKind::ToolsUnsupported | ErrorKind::Unknown
         );
+        // Other statuses do not refuse a parameter.
         if !refused || !matches!(error.status, Some(400 | 422)) {
             return None;
         }

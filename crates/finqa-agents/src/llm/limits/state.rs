@@ -187,6 +187,8 @@ impl LimitState {
             }
         }
         let [number, _] = attempt.used;
+        // A 429 takes no tokens. After another failure, the tokens are not known, so the upper
+        // bound stays counted.
         let tokens = match verdict {
             LimitVerdict::Answered(tokens) => tokens,
             LimitVerdict::RateLimited => Some(0),
@@ -213,9 +215,9 @@ impl LimitState {
                 self.answers = 0;
                 self.limit = (self.limit / 2).max(1);
             }
-            // An answer while less than half of the limit is in use does not show that the limit could
-            // be higher, so the limit stays. Otherwise it grows by one with every answer until the
-            // first 429, and then by one with as many answers as the limit.
+            // An answer while less than half of the limit is in use does not show that the limit
+            // could be higher, so the limit stays. Otherwise it grows by one with every answer until
+            // the first 429, and then by one with as many answers as the limit.
             LimitVerdict::Answered(_) if current && self.in_flight * 2 >= self.limit => {
                 self.answers += 1;
                 if self.cuts == 0 || self.answers >= self.limit {

@@ -242,6 +242,7 @@ impl StoredReplies {
         let mut hasher = blake3::Hasher::new();
         canonical(key, &mut hasher);
         let name = hasher.finalize().to_hex();
+        // 256 subfolders, so that no folder has all files.
         let folder: String = name.chars().take(2).collect();
         self.folder.join(folder).join(format!("{name}.json"))
     }
@@ -294,6 +295,7 @@ impl StoredReplies {
     }
 }
 
+/// Reads the marker of a folder. If it is missing or cannot be read, the folder counts as foreign.
 fn header(folder: &Path) -> Result<FolderHeader, RepliesError> {
     let path = folder.to_owned();
     let bytes = files::read(&folder.join(MARKER)).ok();

@@ -122,6 +122,7 @@ impl ChatModel for StoredModel {
         let started = Instant::now();
         let key = key(&self.server, request);
         let question = &request.origin.question;
+        // A replay repeats the attempts and the cost of the run. A reused reply costs nothing.
         if self.replies.replays {
             return self.replies.replayed(key, question).await.into();
         }

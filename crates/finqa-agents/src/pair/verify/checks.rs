@@ -106,7 +106,7 @@ pub(super) fn period_unknown(missing: u16) -> Finding {
 
 /// If the question names a year that the table has, the program's numbers must include that year.
 /// Not checked if a number comes from elsewhere, if the program uses a whole row, or if the
-/// question names more than two years.
+/// question names more than two years, a limit set by hand.
 pub(super) fn periods_named(
     program: &Program,
     places: &LiteralPlaces,
@@ -349,6 +349,7 @@ pub(super) fn magnitude(answer: &Answer, asked: &QuestionCues) -> Option<Finding
     }
     let printed = &answer.printed;
     let found = |problem, fix| finding(FindingKind::Magnitude, "answer", problem, fix);
+    // Above 100 times the limit, the value is too large even if it is a percentage already.
     if printed.contains('%') || fraction > 100.0 * LARGEST_PERCENT {
         let fix = "check the base, and that both numbers are in one unit.";
         return Some(found(format!("{printed} is beyond 1,000 %."), fix));

@@ -43,6 +43,7 @@ pub(super) fn check(
                 .at(id)
                 .any(|place| is_number(literal, place.magnitude))
         };
+        // A literal for which nothing is cited contradicts no citation.
         let Some(wrong) = cited.first() else { continue };
         if cited.iter().any(|cited| holds(&cited.id)) {
             continue;
