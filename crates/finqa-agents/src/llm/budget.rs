@@ -259,6 +259,8 @@ impl Budget {
         self.reserved(&mut state, id, upper)
     }
 
+    /// Counts a request as in flight. A request without an `id` gets the newest one, which the
+    /// caller has added.
     fn reserved(
         self: &Arc<Self>,
         state: &mut BudgetState,

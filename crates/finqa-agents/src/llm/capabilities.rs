@@ -214,6 +214,8 @@ fn is_about_format(protocol: Protocol, message: &str, parameter: &str) -> bool {
             && WORDS.iter().any(|word| message.contains(word))
 }
 
+/// True if the server refuses a parameter, or all of its values but the default. A value that is
+/// out of range does not count. The phrases are chosen by hand.
 fn is_unsupported(words: &ErrorDetails, message: &str) -> bool {
     const PHRASES: [&str; 12] = [
         "deprecated", "unsupported", "not supported", "not support", "unrecognized", "unknown",

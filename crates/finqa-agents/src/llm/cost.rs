@@ -39,6 +39,7 @@ impl Cost {
         cost
     }
 
+    /// The cost of one request; without `dollars`, it is unknown.
     pub fn of_request(dollars: Option<Decimal>) -> Self {
         dollars.map_or_else(
             || Self::unknown(1),

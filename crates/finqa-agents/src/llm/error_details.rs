@@ -66,6 +66,7 @@ impl ErrorDetails {
             details.say(text);
         }
         let places = ERRORS.iter().filter_map(|name| value.get(*name));
+        // The member may be a list, whose first error counts.
         let mut places = places.map(|place| place.get(0).unwrap_or(place));
         let error = places.find(|error| error.is_object()).unwrap_or(value);
         // xAI and TGI write the message in `error`, with the code next to it.
@@ -169,6 +170,7 @@ fn stated_wait(text: &str) -> Option<Duration> {
     let asked = ["retry in ", "try again in ", "retry after "];
     let mut waits = asked.iter().filter_map(|words| text.split_once(words));
     waits.find_map(|(_, rest)| {
+        // The wait is one word (`36s.`) or two (`20 seconds.`).
         let mut words = rest.split_ascii_whitespace();
         let first = words.next()?;
         let both = format!("{first} {}", words.next().unwrap_or_default());

@@ -9,6 +9,7 @@ pub(super) fn is_same_model(asked: &str, served: &str) -> bool {
     let [asked, served] = [format!("/{asked}"), format!("/{served}")];
     let [(asked_path, asked), (served_path, served)] =
         [&asked, &served].map(|name| name.rsplit_once('/').unwrap_or_default());
+    // A name without a tag means `latest`: `llama3.2` is `llama3.2:latest`.
     let [(asked, asked_tag), (served, served_tag)] =
         [asked, served].map(|name| name.split_once(':').unwrap_or((name, "latest")));
     let [(asked, asked_version), (served, served_version)] = [asked, served].map(family);

@@ -198,6 +198,7 @@ impl PriceList {
         self.named(model).filter(|price| price.applies(base_url))
     }
 
+    /// The price under this name, or under the name without its date.
     fn named(&self, model: &str) -> Option<&Price> {
         let family = || {
             let dated = |length: usize| {

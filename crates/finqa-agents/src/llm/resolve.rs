@@ -45,6 +45,8 @@ impl ModelConnection {
             Endpoint::Own(_) | Endpoint::Compatible => 120,
         });
         let model = checked_model(provider, &flags.name)?;
+        // Only OpenAI itself: other servers may lack the Responses API, and the name of an Azure
+        // deployment does not tell its model.
         let api = flags.api.or(given.api).unwrap_or(match endpoint {
             Endpoint::Own(Provider::OpenAi) => Capabilities::for_model(&model).api,
             _ => OpenAiApi::Chat,
@@ -79,7 +81,7 @@ impl ModelConnection {
     }
 }
 
-/// The provider that the flags name, or the first one with a set variable.
+/// The provider that the flags name, or the first one with a set variable, or OpenAI.
 ///
 /// # Errors
 /// If the flags name an API that the provider does not have.

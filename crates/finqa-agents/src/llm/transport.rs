@@ -187,6 +187,8 @@ impl Transport {
         HttpReply { broken, ..reply }
     }
 
+    /// Fills `into` while the answer arrives, so that its status and headers are kept if the body
+    /// does not arrive in time.
     async fn exchange(
         &self,
         request: reqwest::Request,

@@ -307,6 +307,7 @@ pub fn total_seconds(calls: &[Call]) -> f64 {
 }
 
 fn request_hash(request: &ChatRequest) -> String {
+    // A request can always be serialised.
     let json = serde_json::to_vec(request).unwrap_or_default();
     blake3::hash(&json).to_hex().to_string()
 }

@@ -139,6 +139,8 @@ fn repeats(rounds: &[Round]) -> bool {
 }
 
 impl LlmAgent {
+    /// Asks the LLM critic. If it asks for a revision without a readable finding, it is asked once
+    /// more. If that reply cannot be read either, its words are the finding.
     async fn verdict(
         &self,
         exchange: &mut QuestionState,

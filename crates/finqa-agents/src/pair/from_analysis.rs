@@ -114,6 +114,7 @@ fn execute(text: &str, question: &Question) -> Result<(Program, Value), String> 
     }
 }
 
+/// The unit of an answer whose analysis names none.
 fn implied_unit(answer: &str) -> Unit {
     let kind = if number::yes_or_no(answer).is_some() {
         UnitKind::YesNo

@@ -78,6 +78,7 @@ pub(super) fn is_in_percent(
         question,
         places: OnceCell::new(),
     };
+    // A program without steps is a single number.
     let form = figures.steps(program.steps()).unwrap_or_else(|| {
         let number = program.literals().next();
         number.map_or(PercentForm::Fraction, |literal| figures.literal(literal))

@@ -112,6 +112,8 @@ pub(super) fn opening(prompt: Prompt) -> Vec<ChatMessage> {
     ]
 }
 
+/// The text of a reply. A reply that was refused, filtered, or cut off before its object was
+/// complete is a failure.
 fn content(reply: Result<ChatReply, ModelError>) -> Result<String, QuestionFailure> {
     let reply = reply.map_err(|error| QuestionFailure::from(&error))?;
     if let Some(refusal) = &reply.refusal {

@@ -61,6 +61,7 @@ pub fn analysis(text: &str) -> Result<Analysis, ParseFailure> {
     Err(ParseFailure::at(text, shift + offset, what))
 }
 
+/// Reads the members of an object. A member that cannot be read counts as absent.
 fn from_object(object: &ReplyObject) -> Analysis {
     let evidence = object.member("evidence").and_then(items);
     let label = object.member("label").and_then(scalar);

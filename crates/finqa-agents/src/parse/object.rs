@@ -55,6 +55,7 @@ pub(super) fn find(text: &str, keys: &[&str]) -> ObjectSearch {
             Ok(Some(object)) => object,
             Ok(None) => continue,
             Err(refused) => {
+                // The first refusal is about the most likely object.
                 refusal.get_or_insert(ObjectSearch::Refused {
                     offset: refused.offset,
                     what: refused.what,

@@ -69,6 +69,7 @@ fn sentences(text: &[String], before: usize, repaired: bool) -> Vec<minijinja::V
         .collect()
 }
 
+/// The tables of the page in Markdown, each below its titles.
 fn table(document: &Document) -> String {
     if document.table.is_empty() {
         return String::new();

@@ -100,6 +100,7 @@ impl<'a> EpisodeLoop<'a> {
                 }
                 Ok(reply) => {
                     tokio::select! {
+                        // Biased, so that a stopped run uses no further reply.
                         biased;
                         () = stop.abort.cancelled() => return Err(Interruption::Cancelled),
                         taken = self.turn(session, reply) => taken,
@@ -128,6 +129,7 @@ impl<'a> EpisodeLoop<'a> {
         Ok(self.into_solution(question))
     }
 
+    /// Asks the model for the next reply, and records the call if the options say so.
     async fn ask(&mut self, stop: &Stop) -> Result<ChatReply, ModelError> {
         if !self.options.recorded {
             let reply = self.model.chat(&self.request, stop).await?;
@@ -241,6 +243,8 @@ impl<'a> EpisodeLoop<'a> {
         Ok(())
     }
 
+    /// Runs one call and returns the text for the model. A call whose arguments cannot be read does
+    /// not reach the environment, but counts as a step.
     async fn tool_call(
         &mut self,
         session: &mut dyn EpisodeSession,

@@ -129,6 +129,8 @@ impl Driver<'_> {
     }
 }
 
+/// Reads files of results. The first readable line of a request is its result. A line that cannot
+/// be read is its result only if no other line of the request can be read.
 fn read(open: &OpenBatch, files: &[Bytes]) -> BatchResults {
     static KEY: LazyLock<Regex> = LazyLock::new(|| regex!(r#""custom_id"\s*:\s*"([^"\\]+)""#));
     let lines = files

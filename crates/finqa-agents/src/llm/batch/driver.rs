@@ -103,6 +103,7 @@ impl OpenBatch {
 }
 
 impl Driver<'_> {
+    /// Sends one wave after another, until the run is drained or no call will come.
     async fn waves(&mut self) -> Result<(), ModelError> {
         let mut earlier = self.run.earlier.clone();
         earlier.retain(|record| record.stage != BatchStage::Ended);
@@ -261,6 +262,8 @@ impl Driver<'_> {
         self.end(open.record).await
     }
 
+    /// Submits a batch after its amounts and its record are stored. If the server has no Batch API,
+    /// the calls are given back.
     async fn submit_batch(&mut self, open: OpenBatch) -> Result<(), ModelError> {
         let calls = open.calls.values();
         let reserved = calls.filter_map(|(_, reservation)| reservation.as_ref()?.store());

@@ -113,6 +113,7 @@ impl HttpCall<'_> {
         }
     }
 
+    /// Notes that the server has answered, and adds the counts of the whole call to its reply.
     fn answered(&self, dialect: AcceptedParameters, answer: ChatReply) -> ChatReply {
         let Self {
             model, transport, ..

@@ -44,6 +44,7 @@ fn reset(text: &str, now: SystemTime) -> Option<Duration> {
     }
     match text.parse::<jiff::Timestamp>() {
         Ok(at) => {
+            // A time in the past means no wait.
             let wait = SystemTime::from(at).duration_since(now);
             Some(wait.unwrap_or_default())
         }

@@ -88,6 +88,8 @@ struct KnownQuota {
 pub(super) struct LimitState {
     options: LimitOptions,
     pub outage: Outage,
+    /// The current maximum of attempts in flight. It is at least 1, because no attempt would start
+    /// otherwise.
     pub limit: usize,
     /// The number of answers since the last change of the limit.
     answers: usize,
@@ -167,6 +169,8 @@ impl LimitState {
         }
     }
 
+    /// Ends an attempt. Its verdict and the quotas that its reply reports decide when others may
+    /// start.
     pub(super) fn end(
         &mut self,
         now: Instant,
@@ -216,8 +220,8 @@ impl LimitState {
                 self.limit = (self.limit / 2).max(1);
             }
             // An answer while less than half of the limit is in use does not show that the limit
-            // could be higher, so the limit stays. Otherwise it grows by one with every answer until
-            // the first 429, and then by one with as many answers as the limit.
+            // could be higher, so the limit stays. Otherwise it grows by one with every answer
+            // until the first 429, and then by one with as many answers as the limit.
             LimitVerdict::Answered(_) if current && self.in_flight * 2 >= self.limit => {
                 self.answers += 1;
                 if self.cuts == 0 || self.answers >= self.limit {

@@ -270,6 +270,8 @@ impl StoredReplies {
         }
     }
 
+    /// Stores the outcome of a request. If it cannot be written, the user is warned once and the
+    /// run continues.
     pub(super) fn store(&self, key: Value, question: &str, outcome: CallOutcome) {
         let path = self.path(&key);
         let entry = StoredCall {

@@ -1,4 +1,5 @@
-//! Determines what a question asks for. Only words without ambiguity count.
+//! Determines what a question asks for. Only words without ambiguity count. They are chosen by
+//! hand.
 
 use std::sync::LazyLock;
 
@@ -57,6 +58,7 @@ pub(crate) fn question_cues(question: &str) -> QuestionCues {
     QuestionCues {
         years: years_in(&text),
         yes_no: YES_NO.is_match(&text) && !text.contains(" or what "),
+        // Neither a difference in percentage points nor a count of things is a percent.
         percent: PERCENT.is_match(&text)
             && !text.contains("percentage point")
             && (!text.starts_with("how many ") || text.starts_with("how many percent")),

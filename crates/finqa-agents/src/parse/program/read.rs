@@ -154,6 +154,7 @@ impl<'t> ProgramReader<'t, '_> {
         }
     }
 
+    /// The text inside the parentheses at the start of the rest; `None` if they are not closed.
     fn parenthesised(&mut self) -> Option<&'t str> {
         let mut depth = 0_usize;
         for (at, c) in self.rest.char_indices() {
@@ -171,6 +172,7 @@ impl<'t> ProgramReader<'t, '_> {
         None
     }
 
+    /// Reads a figure such as `$206,588`, `1.5e3` or `14%`, and drops its dollar sign and commas.
     fn literal(&mut self) -> Option<Argument> {
         let rest = self.rest.trim_start_matches(['$', ' ']);
         let bytes = rest.as_bytes();
