@@ -158,6 +158,8 @@ pub(super) fn corrected(
     let about_format = formatted
         && dialect.format > FormatLevel::Text
         && is_about_format(protocol, &message, parameter);
+    // A refused format comes first, because servers refuse it in other words too (a prompt that
+    // lacks a word) than those of `is_unsupported`.
     let parameter = if about_format {
         better.format = match (protocol, dialect.format) {
             (Protocol::ChatCompletions | Protocol::Responses, FormatLevel::JsonSchema) => {

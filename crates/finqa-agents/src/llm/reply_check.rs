@@ -40,6 +40,7 @@ pub(crate) fn usable_reply(
 /// True if the reply is complete, even if its server says otherwise.
 pub(super) fn is_complete(request: &ChatRequest, reply: &ChatReply) -> bool {
     let text = reply.content.trim();
+    // Another object after the first may be cut off.
     let is_last = |rest: &str| !rest.contains('{');
     let has_verdict = || !matches!(parse::verdict(text), CriticVerdict::Unparsable { .. });
     if !reply.tool_calls.is_empty() {
@@ -48,6 +49,7 @@ pub(super) fn is_complete(request: &ChatRequest, reply: &ChatReply) -> bool {
         let ended = reply.finish == FinishReason::ToolCalls;
         return ended || reply.tool_calls.iter().all(is_whole);
     }
+    // The end mark of a call that the model wrote as text (`solve::text_tool_calls`).
     text.ends_with("</tool_call>")
         || parse::after_object(text).is_some_and(is_last)
         || match &request.format {

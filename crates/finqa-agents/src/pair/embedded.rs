@@ -140,6 +140,7 @@ impl From<EmbeddedAnswer> for SecondOpinion {
         let best = answer.best;
         let printed = match Program::parse(&best.program) {
             Ok(program) => percent::print(&program, &best.value, best.unit, best.in_percent),
+            // An answer that is a label has no program.
             Err(_) => print(&best.value, best.unit, best.in_percent),
         };
         Self {

@@ -151,6 +151,7 @@ fn critic(options: &PairOptions) -> CriticNode {
     CriticNode {
         mode: options.critic(),
         checks: options.checks,
+        // `Settings` of `finqa-journal` allow 1 and more.
         max_rounds: options.settings.max_rounds.max(1),
         shows_opinion: matches!(
             options.settings.second_opinion,

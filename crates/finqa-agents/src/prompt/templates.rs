@@ -183,6 +183,7 @@ impl Prompts {
         self.environment
             .get_template(name)
             .and_then(|template| template.render(variables))
+            // Blank lines at the edges of a template are not sent.
             .map(|text| text.trim().to_string())
             .map_err(|error| self.failure(&error))
     }

@@ -132,7 +132,8 @@ pub(super) fn periods_named(
 }
 
 /// Convention 1 of `prompts/conventions.j2`: a change is the later value minus the earlier one, and
-/// a percent change is divided by the earlier value.
+/// a percent change is divided by the earlier value. Checks the first subtraction, and the division
+/// of its result.
 pub(super) fn period_order(
     program: &Program,
     places: &LiteralPlaces,
