@@ -34,6 +34,7 @@ impl ServerAddress {
         let mut value = value.map_err(|_| SettingsError::Key {
             variable: profile.key_variable,
         })?;
+        // Debug output does not show a sensitive header.
         value.set_sensitive(true);
         let mut headers = HeaderMap::from_iter([(HeaderName::from_static(header), value)]);
         for (header, value) in profile.headers {

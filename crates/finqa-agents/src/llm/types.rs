@@ -305,6 +305,7 @@ impl Usage {
     }
 }
 
+/// Saturates, because a server may state any count.
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);

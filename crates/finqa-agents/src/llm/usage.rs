@@ -67,6 +67,7 @@ impl NodeUsage {
             calls: 1,
             failed: 1,
             requests: u64::from(attempts),
+            // Without a reply, only lost requests have an unknown cost.
             lost: cost.unpriced,
             cost,
             ..Self::default()
