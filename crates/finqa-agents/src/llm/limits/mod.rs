@@ -141,7 +141,7 @@ impl Limiter {
                 };
                 tokio::select! {
                     () = self.wake.notified() => {}
-                    // The expression is evaluated even if the branch is disabled, hence the default.
+                    // A default, because a disabled branch is evaluated too.
                     () = sleep_until(next.unwrap_or(now)), if next.is_some() => {}
                 }
             }

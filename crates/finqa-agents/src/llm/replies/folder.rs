@@ -156,7 +156,7 @@ impl StoredReplies {
     /// If the folder contains no stored replies, or has another version.
     pub fn replay(folder: &Path) -> Result<Self, RepliesError> {
         header(folder)?;
-        // Nothing warns in a replay: it writes nothing, and a damaged entry is the error of its call.
+        // No warnings: a replay writes nothing, and a damaged entry is the error of its call.
         Ok(Self::of(folder, true, Arc::new(|_| {})))
     }
 
