@@ -44,7 +44,8 @@ pub(crate) fn verify(
     }
 }
 
-/// The paths of these files if each of them exists and passes [`verify`]; otherwise `None`.
+/// The paths of these files if each of them exists and passes [`verify`]; otherwise `None`. A file
+/// that cannot be read counts as missing, and is then downloaded again.
 pub(crate) fn all_there(folder: &Path, files: &[PublishedFile]) -> Option<Vec<PathBuf>> {
     let intact = |file: &PublishedFile| {
         let path = folder.join(&file.name);
@@ -105,10 +106,12 @@ pub(crate) fn unpack(
 /// [`DownloadError::Write`].
 pub fn write(bytes: &[u8], target: &Path) -> Result<(), DownloadError> {
     let written = || {
+        // Only a root or an empty path has no parent.
         let folder = target.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder)?;
         let mut file = NamedTempFile::new_in(folder)?;
         file.write_all(bytes)?;
+        // Before the rename, so that no crash after it leaves the name without the bytes.
         file.as_file().sync_all()?;
         // A temporary file is private to its user.
         files::let_others_read(file.as_file())?;
@@ -118,7 +121,7 @@ pub fn write(bytes: &[u8], target: &Path) -> Result<(), DownloadError> {
     written().map_err(DownloadError::at(target))
 }
 
-/// The entry with this file name, in any folder except `__MACOSX`, where macOS puts resource forks
+/// The first entry with this file name, in any folder except `__MACOSX`, where macOS puts resource forks
 /// with the same names.
 fn entry<'a>(entries: &'a [String], name: &str) -> Option<&'a str> {
     let mut entries = entries

@@ -42,6 +42,8 @@ pub enum DownloadError {
 
 impl Kinded for DownloadError {
     fn kind(&self) -> Kind {
+        // A file that cannot be written has code 3 here, although the other outputs that cannot be
+        // written have code 2 ([`Kind::Usage`]).
         if self.is_network() {
             Kind::Provider
         } else {

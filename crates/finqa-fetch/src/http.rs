@@ -75,6 +75,8 @@ async fn attempt(
     while let Some(chunk) = in_time(options, response.chunk()).await? {
         body.extend_from_slice(&chunk);
         let bytes = body.len() as u64;
+        // The received bytes are counted, because the server may state no length. No further
+        // attempt follows, because the file would be too large again.
         if bytes > options.most_bytes {
             let limit = options.most_bytes;
             let error = DownloadError::LargerThanAllowed { url, limit };
@@ -99,6 +101,7 @@ async fn in_time<T>(
     ended.map_err(|error| {
         // The outermost message only repeats the address, so the reason is taken from the causes.
         let mut texts: Vec<String> = causes(&error).map(ToString::to_string).collect();
+        // A cause may have the same text as the one before it.
         texts.dedup();
         let reason = if texts.is_empty() {
             error.to_string()

@@ -45,6 +45,8 @@ pub async fn download(
     std::fs::create_dir_all(folder).map_err(DownloadError::at(folder))?;
     let path = folder.join(&options.archive.name);
     let verified = |bytes: &Vec<u8>| archive::verify(bytes, &path, &options.archive);
+    // An archive that cannot be read counts as missing. A downloaded archive stays in memory; only
+    // its files are written.
     let kept = finqa_core::files::read(&path).ok();
     let archive = match kept.filter(|bytes| verified(bytes).is_ok()) {
         Some(kept) => kept,

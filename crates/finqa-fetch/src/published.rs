@@ -10,6 +10,7 @@ pub fn published() -> DownloadOptions {
             Some("b46e80ca7648c5a5488bd0e0523960e64cbc4439"),
         ),
         ("dev.json", Some("d87047dfac2a1aa84ca2a6412f91ec2bccfae101")),
+        // Not verified by itself: it comes from the archive, which is verified.
         ("test_private.json", None),
     ];
     let blob = "bde03381e2d9ef0043796f2722f7a87633887358";
