@@ -57,6 +57,7 @@ pub fn resolve_links(path: &Path) -> Result<PathBuf> {
         match std::fs::symlink_metadata(&place) {
             Ok(found) if found.is_symlink() => {
                 let target = std::fs::read_link(&place)?;
+                // A relative target starts at the link's folder, and an absolute one replaces the path.
                 place.pop();
                 place.push(target);
             }

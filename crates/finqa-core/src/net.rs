@@ -21,6 +21,7 @@ use jiff::fmt::rfc2822::DateTimeParser;
 /// ```
 pub fn is_loopback(host: &str) -> bool {
     let host = host.to_ascii_lowercase();
+    // A final dot only says that the name is complete.
     let name = host.strip_suffix('.').unwrap_or(&host);
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     name == "localhost"
@@ -54,7 +55,8 @@ fn http_date(text: &str) -> Option<SystemTime> {
 }
 
 /// The wait that `Retry-After` asks for. Besides the standard's seconds and HTTP date, it may be a
-/// duration with a unit, which some gateways send.
+/// duration with a unit, which some gateways send. `None` if the header is missing or cannot be
+/// read, or if the number is negative.
 pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse::<f64>() {

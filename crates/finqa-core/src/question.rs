@@ -88,6 +88,7 @@ impl Document {
             return self.table.get(row)?.get(column).map(String::as_str);
         }
         let digits = id.strip_prefix(['t', 'T'])?;
+        // `parse` alone would also accept `+5`.
         if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }

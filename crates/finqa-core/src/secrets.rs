@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 
-/// Minimum length of a secret that is removed. Shorter texts are too likely to be part of a word.
+/// Minimum length of a secret that is removed, set by hand. Shorter texts are too likely to be part
+/// of a word.
 const SHORTEST: usize = 6;
 
 /// The text that replaces a secret.
 pub const HIDDEN: &str = "[redacted]";
 
 /// The API version in an address whose query consists only of Azure's `api-version=VERSION`. The
-/// version is not a secret, so it may be shown. `None` for any other query.
+/// version is not a secret, so it may be shown. `None` for any other query, and if the value
+/// has other characters than a version or may be a key.
 pub fn api_version_of(address: &str) -> Option<&str> {
     let (_, query) = address.split_once('?')?;
     let version = query.strip_prefix("api-version=")?;
@@ -59,10 +61,12 @@ pub fn shown_address(address: &str) -> String {
 /// True if a path segment looks like a key rather than a name: it starts with a known prefix, has a
 /// long run of mixed letters and digits, or is a UUID.
 fn is_key_like(segment: &str) -> bool {
+    // Prefixes of providers' keys.
     const BEGINNINGS: [&str; 8] = ["sk-", "pk-", "rk-", "sk_", "gsk_", "hf_", "xai-", "AIza"];
-    // Names such as `Meta-Llama-3-70B-Instruct` have shorter runs of letters and digits.
+    // Set by hand: names such as `Meta-Llama-3-70B-Instruct` have shorter runs of letters and
+    // digits.
     const LONGEST_WORD: usize = 16;
-    // A shorter segment is a name even if it starts with a known prefix.
+    // Set by hand: a shorter segment is a name even if it starts with a known prefix.
     const SHORTEST_KEY: usize = 8;
     let runs = segment.split(|c: char| !c.is_ascii_alphanumeric());
     let mixed = |run: &str| {
@@ -84,7 +88,8 @@ pub fn redact<'t>(text: &'t str, secrets: &[&str]) -> Cow<'t, str> {
     redact_all(text, secrets.iter().copied())
 }
 
-/// Like [`redact`], with the secrets from an iterator.
+/// Like [`redact`], with the secrets from an iterator. The result is owned only if a secret was
+/// found.
 pub fn redact_all<'t, 's>(text: &'t str, secrets: impl Iterator<Item = &'s str>) -> Cow<'t, str> {
     let mut found: Vec<&str> = secrets
         .filter(|secret| secret.len() >= SHORTEST && text.contains(secret))

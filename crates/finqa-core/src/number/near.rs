@@ -1,6 +1,7 @@
 //! Compares numbers that may differ slightly. The caller chooses the tolerance.
 
-/// True if two numbers are equal except for the rounding errors of binary fractions.
+/// True if two numbers are equal except for the rounding errors of binary fractions. The limit is
+/// set by hand: a single rounding error is about 1e-16 of the number.
 pub fn same(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
 }
@@ -15,7 +16,7 @@ pub fn within(x: f64, target: f64, share: f64) -> bool {
 pub const NEAR: f64 = 0.005;
 
 /// The value of one unit in the last of `decimals` decimals, such as 0.01 for 2. Limited to 300
-/// decimals, because 10^-324 is 0 in a double.
+/// decimals, because `powi` divides by 10^decimals, which is infinite from 10^309 on.
 pub fn last_digit(decimals: u32) -> f64 {
     10_f64.powi(-i32::try_from(decimals.min(300)).unwrap_or(300))
 }
@@ -37,6 +38,7 @@ pub fn rounds_to(x: f64, written: f64, unit: f64) -> bool {
 pub fn truncates_to(x: f64, written: f64, unit: f64) -> bool {
     // Slightly enlarged, because 3.3 / 0.1 is just below 33 and would be cut to 32.
     let cut = (x / unit * (1.0 + 1e-12)).trunc();
+    // Both are integers, so any limit below 1 compares them.
     (cut - (written / unit).round()).abs() < 0.5
 }
 

@@ -148,6 +148,7 @@ impl<'a> PageText<'a> {
 pub fn position(id: &str) -> Option<(usize, usize)> {
     let (row, column) = id.trim().strip_prefix(['r', 'R'])?.split_once(['c', 'C'])?;
     let number = |digits: &str| -> Option<usize> {
+        // `parse` alone would also accept `+3`.
         if digits.bytes().all(|byte| byte.is_ascii_digit()) {
             digits.parse().ok()
         } else {

@@ -87,6 +87,7 @@ impl Fraction {
         let (m, e) = (b.numerator, b.denominator);
         let (numerator, denominator) = match op {
             Op::Add => (add(multiply(n, e), multiply(m, d)), multiply(d, e)),
+            // `PRIME - x` is -x in the field, whose elements are unsigned.
             Op::Subtract => (add(multiply(n, e), PRIME - multiply(m, d)), multiply(d, e)),
             Op::Multiply => (multiply(n, m), multiply(d, e)),
             _ => (multiply(n, e), multiply(d, m)),
@@ -97,6 +98,7 @@ impl Fraction {
         }
     }
 
+    /// The quotient. The denominator is never 0, because [`apply`] refuses to divide by 0.
     fn value(self) -> u64 {
         multiply(self.numerator, inverse(self.denominator))
     }
@@ -183,6 +185,7 @@ fn apply(op: Op, a: Function, b: Function) -> Option<Function> {
     };
     Some(Function::Rational(match op {
         Op::Greater => return Some(Function::Greater(a, b)),
+        // A function that is 0 at a random point is almost certainly 0 everywhere.
         Op::Divide if b.iter().any(|f| f.numerator == 0) => return None,
         Op::Exp => {
             let operands = a.iter().chain(&b);
@@ -199,7 +202,7 @@ fn apply(op: Op, a: Function, b: Function) -> Option<Function> {
     }))
 }
 
-/// Adds two field elements. Both are below [`PRIME`], so the sum cannot overflow.
+/// Adds two field elements. Both are at most [`PRIME`], so the sum cannot overflow.
 fn add(a: u64, b: u64) -> u64 {
     (a + b) % PRIME
 }
@@ -208,6 +211,7 @@ fn add(a: u64, b: u64) -> u64 {
 /// are added to the low bits.
 fn multiply(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
+    // Both halves have at most 61 bits, so neither conversion fails.
     let low = u64::try_from(product & u128::from(PRIME)).unwrap_or_default();
     let high = u64::try_from(product >> 61).unwrap_or_default();
     add(low, high)
@@ -226,7 +230,8 @@ fn inverse(a: u64) -> u64 {
     result
 }
 
-/// A pseudo-random field element: the finaliser of SplitMix64.
+/// A pseudo-random field element: the finaliser of SplitMix64. The factors of seed and salt are odd,
+/// so that different seeds, or different salts, start differently.
 fn scramble(seed: u64, salt: u64) -> u64 {
     let mut x = seed
         .wrapping_mul(0x9e37_79b9_7f4a_7c15)

@@ -105,6 +105,7 @@ fn cell(
     match argument {
         Argument::Literal { value, .. } => Ok(StepValue::Number(*value)),
         Argument::Reference(k) => results.get(*k).cloned().ok_or_else(|| bad(format!("#{k}"))),
+        // Parsing gives these only to table operations.
         Argument::Row(text) | Argument::Unused(text) => Err(bad(text.clone())),
     }
 }
@@ -134,6 +135,7 @@ fn arithmetic(step: usize, op: Op, a: StepValue, b: StepValue) -> Result<StepVal
         Op::Divide if is_zero(b) => return Err(ProgramError::DivisionByZero { step }),
         Op::Divide => StepValue::Number(a / b),
         Op::Exp => return power(step, a, b),
+        // Only `greater` remains, because table operations are executed by `over_row`.
         _ => yes_no(a > b),
     })
 }
@@ -152,6 +154,7 @@ fn power(step: usize, a: f64, b: f64) -> Result<StepValue, ProgramError> {
     if is_zero(a) && b < 0.0 {
         return Err(ProgramError::DivisionByZero { step });
     }
+    // With an infinite operand, the result is a float in Python too.
     if a < 0.0 && a.is_finite() && b.is_finite() && b.fract() != 0.0 {
         return Ok(StepValue::Complex);
     }
@@ -172,7 +175,7 @@ fn yes_no(yes: bool) -> StepValue {
 }
 
 /// Executes a `table_*` operation. It reads the row whose first cell equals the label exactly. If
-/// there are several such rows, it reads the last.
+/// there are several such rows, it reads the last, as the official code does.
 fn over_row(
     step: usize,
     op: Op,
@@ -218,6 +221,7 @@ fn over_row(
         Op::TableMax => extreme(|x, best| x > best),
         Op::TableMin => extreme(|x, best| x < best),
         Op::TableSum => Some(sum()),
+        // Only `table_average` remains.
         _ => first.map(|_| sum() / numbers.len() as f64),
     };
     result.map(StepValue::Number).ok_or_else(not_numeric)

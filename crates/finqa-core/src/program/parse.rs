@@ -65,6 +65,7 @@ pub(super) fn official_steps(
     literals: Literals,
 ) -> Result<OfficialSteps, ProgramError> {
     for (at, token) in tokens.iter().enumerate() {
+        // A step has four tokens: `add(`, `1`, `2` and `)`.
         let step = at / 4;
         if at % 4 == 0 && Op::of(token.trim_matches('(')).is_none() {
             let name = token.trim_end_matches('(').to_owned();
@@ -106,6 +107,7 @@ fn step(at: usize, piece: &str, literals: Literals) -> Result<ProgramStep, Progr
         return Err(malformed());
     };
     let arguments = if op.is_table() {
+        // As in the official code, a label with `#` is read as a reference.
         let first = if first.contains('#') {
             reference(at, first)?
         } else {
