@@ -60,6 +60,7 @@ static YEAR: LazyLock<Regex> = LazyLock::new(|| {
 /// A figure that forms a range or a list with the next figure: "10 to", "10 or".
 static RANGE: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)^[0-9.,]+\s*(?:-|/|to|or|and|through)?\s*$"));
+/// "to" directly before the second figure of a comparison: "from 100 to 114".
 static TO: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)\bto\s+(?:(?:about|approximately|around|roughly|nearly)\s+)*$"));
 
@@ -77,11 +78,13 @@ static YES_NO: LazyLock<Regex> = LazyLock::new(|| {
         r#"(?i)^[\s\[({"'$]*(?:(?P<yes>yes|true)|no|false)[\]}"']*(?:[)$\]}\s.!]*$|[,;:!(]|\s+[-(]|\.\s+(?:[^o0-9\s]|o[^f\s]))"#
     )
 });
+/// A loss that is named after its figure: "45.2 (net loss)".
 static LOSS_BEHIND: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)^\s*\(?\s*(?:(?:net|operating|pre-?tax)\s+)?(?:loss|deficit)\b"));
 
 /// Texts of more bytes are not read as answers, because the time grows with the square of the
-/// length: each figure is compared with the text before it.
+/// length: each figure is compared with the text before it. The limit is set by hand. The reason
+/// given is that there are several figures.
 const LONGEST: usize = 8_000;
 
 /// Reads the number that an answer means.
@@ -107,6 +110,7 @@ pub fn answer(text: &str) -> Result<NumberReading, NotRead> {
     let candidates = scanner.by_ref().filter(|found| !is_name(found, &names));
     let candidates: Vec<NumberCandidate> = candidates.collect();
     let figure = answer.figure(&candidates)?;
+    // A text that opens with its figure answers with it, whatever its later words say.
     let opens = !answer.has_words(0..figure.span.start) && !answer.is_year(figure);
     if !opens && NO_ANSWER.is_match(&text) {
         return Err(NotRead::NoAnswer);
@@ -198,6 +202,7 @@ impl AnswerText<'_> {
             let reading = found.reading.as_ref();
             reading.is_ok_and(|reading| !self.is_year(reading))
         };
+        // If all figures are asides or years, the answer is among them.
         let kept: Vec<&NumberCandidate> = if outside.iter().any(is_amount) {
             outside
         } else {
@@ -209,15 +214,18 @@ impl AnswerText<'_> {
         let mut behind_from = false;
         for found in kept {
             let before = self.slice(0..found.span.start);
-            // The words of a comparison are directly before the figure, so 60 bytes are enough.
+            // The words of a comparison are directly before the figure, so 60 bytes are enough
+            // (set by hand).
             let tail = before.len().saturating_sub(60);
             let before = before
                 .get(before.ceil_char_boundary(tail)..)
                 .unwrap_or_default();
+            // In "from 100 to 114", both figures are for comparison.
             let is_compared = COMPARED.is_match(before) || behind_from && TO.is_match(before);
             behind_from = is_compared;
             let reading = match &found.reading {
                 Ok(reading) => reading,
+                // A figure for comparison is not the answer, so it need not be read.
                 Err(_) if is_compared => continue,
                 Err(reason) => return Err(*reason),
             };
@@ -259,7 +267,8 @@ impl AnswerText<'_> {
             }
             ([], []) if compared == 0 => Err(NotRead::NoNumber),
             ([], [year]) if compared == 0 => {
-                // "In 2031" is an answer, but a sentence may only mention a year.
+                // "In 2031" is an answer, but a sentence may only mention a year. The limit of
+                // three words is set by hand.
                 let few = self.text.split_whitespace().count() <= 3;
                 let is_answer = few || YEAR.is_match(self.text);
                 is_answer.then_some(*year).ok_or(NotRead::NoNumber)
@@ -319,6 +328,7 @@ impl AnswerText<'_> {
                 reading.span.end += behind.find(char::is_alphabetic).unwrap_or(0) + 1;
             }
             None if !lists(UNREAD, &word) => {}
+            // A word of `UNREAD`, or a scale word that was not read as part of the figure.
             _ => return Err(NotRead::Unit),
         }
         let found = LOSS

@@ -47,6 +47,7 @@ pub fn currency_in(text: &str) -> Option<String> {
 pub fn currency_of_label(text: &str) -> Option<String> {
     let before_digits = |end: &usize| {
         let rest = text.get(*end..).unwrap_or_default().trim_start();
+        // "$ 000" is a unit, thousands of dollars.
         rest.starts_with(|c: char| c.is_ascii_digit() || c == '.') && !rest.starts_with("000")
     };
     let mut found = currencies(text).filter(|(_, end)| !before_digits(end));

@@ -22,6 +22,7 @@ pub(super) struct PlainNumber {
     pub(super) literal: String,
     pub(super) decimals: u32,
     pub(super) significant: u32,
+    /// The number of bytes read.
     pub(super) length: usize,
 }
 
@@ -57,6 +58,7 @@ impl PlainNumber {
         }
         let mut value: f64 = literal.parse().ok()?;
         if let Some(denominator) = part("by") {
+            // Division by zero gives an infinite value, which is refused below.
             value /= denominator.parse::<f64>().ok()?;
             literal = value.to_string();
         }

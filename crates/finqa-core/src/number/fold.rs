@@ -13,6 +13,7 @@ use std::borrow::Cow;
 /// ```
 pub fn fold(c: char) -> char {
     match c {
+        // The full-width forms have the order of ASCII, 0xfee0 higher.
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
         '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{2796}' | '\u{fe58}' | '\u{fe63}' => '-',
         '\u{fe62}' => '+',
@@ -69,6 +70,7 @@ impl<'t> Folded<'t> {
 
     /// Converts an offset in the folded text to one in the original.
     pub(super) fn place(&self, at: usize) -> usize {
+        // `from` is also empty if every character was dropped; then the lengths differ.
         if self.from.is_empty() && self.text.len() == self.original.len() {
             at
         } else {
@@ -82,6 +84,7 @@ pub fn plain(text: &str) -> String {
     let folded = Folded::new(text);
     let kept = folded.text.char_indices().filter_map(|(at, c)| {
         let original = text.get(folded.place(at)..)?.chars().next()?;
+        // A command such as `\times` starts with an ASCII backslash, so its sign is kept.
         Some(if original.is_ascii() { c } else { original })
     });
     kept.collect::<String>()
@@ -116,6 +119,8 @@ fn command(rest: &str) -> (Option<char>, usize) {
         ("approx" | "simeq", _) => (Some('≈'), 1 + name.len()),
         ("", Some(',')) => (Some(THIN), 2),
         ("", Some('(' | ')' | '[' | ']' | ';' | ':' | '!' | ' ' | '\\')) => (Some(' '), 2),
+        // An escaped character such as `\%` only loses its backslash. Any other command becomes a
+        // blank.
         ("", _) => (None, 1),
         (name, _) => (Some(' '), 1 + name.len()),
     }

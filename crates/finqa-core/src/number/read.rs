@@ -185,6 +185,7 @@ impl Iterator for Scanner<'_> {
         // `.27` starts at its decimal point.
         let point = start > floor && self.before(start).ends_with('.');
         let from = start - usize::from(point);
+        // Always found, because `is_numeric` accepts the same characters as `\p{N}`.
         let run = RUN.find(self.behind(start)).map_or(1, |run| run.len());
         let reading = self.reading(from, floor, start + run);
         let span = match &reading {
@@ -282,7 +283,8 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// Reads the sign, the currency and the opening parenthesis before the digits. Returns the
+    /// Reads the sign, the currency and the opening parenthesis before the digits. `floor` is the
+    /// end of the previous number, and `heading` is true if the digits are a year. Returns the
     /// start of the number, the start to use if the parenthesis is never closed, the sign (true for
     /// a plus), and the currency.
     #[allow(clippy::type_complexity, reason = "taken apart where it is called")]
@@ -326,6 +328,7 @@ impl<'t> Scanner<'t> {
 
     /// Reads what may follow the digits in any order: parenthesis, percent sign, scale and currency.
     /// `opened` is true if a parenthesis is open, and `money` is the currency before the digits.
+    /// In a `heading`, a currency after a blank is not part of the number.
     fn suffix(&self, from: usize, opened: bool, heading: bool, money: &str) -> NumberSuffix {
         let mut read = NumberSuffix {
             end: from,
@@ -369,6 +372,7 @@ impl<'t> Scanner<'t> {
                 let long = spaced && original.is_some_and(|text| text.starts_with(['—', '―']));
                 let opens = (!long || before.trim().is_empty()) && OPENS.is_match(before);
                 let apart = before.ends_with(char::is_whitespace) && !spaced;
+                // A second sign counts as one too, so that `prefix` refuses the number.
                 (opens || apart || before.ends_with(['-', '+'])).then_some(mark == '+')
             }
             // Japanese reports mark a loss with a triangle. If some triangles in the text point
@@ -389,6 +393,7 @@ impl<'t> Scanner<'t> {
             .strip_prefix('-')
             .map_or("", |rest| first_word(rest.trim_start()));
         let signed = word.len() > 1 && (scale_of_word(word).is_some() || word == "percent");
+        // A word may touch a percent sign if the blank between them was lost.
         let lost_blank = self.before(at).ends_with('%') && behind.starts_with(char::is_alphabetic);
         let touches = !lost_blank && !BEHIND.is_match(behind);
         let stray = !percent && STRAY.is_match(behind);

@@ -13,7 +13,7 @@ pub const MONTHS: [&str; 12] = [
     "october", "november", "december",
 ];
 
-/// Reads four digits as a year from 1900 to 2099.
+/// Reads four digits as a year from 1900 to 2099. The range is set by hand.
 ///
 /// ```
 /// use finqa_core::number::year_of;

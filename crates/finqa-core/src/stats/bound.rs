@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rate::Rate;
 
-/// The one-sided confidence of [`ErrorBound`].
+/// The one-sided confidence of [`ErrorBound`], set by hand.
 const LEVEL: f64 = 0.95;
 
 /// The error rate of a set of answers and its upper bound.
@@ -65,6 +65,7 @@ impl ErrorBound {
 /// the share `most` is wrong, if the share `wrong` of them is wrong. `None` if more than 2^20
 /// answers are needed, and if `wrong` is not below `most`.
 pub fn answers_needed(wrong: f64, most: f64) -> Option<usize> {
+    // Set by hand. The binary search needs an upper end.
     const ENOUGH: usize = 1 << 20;
     let shows = |n: usize| clopper_pearson(wrong * n as f64, n as f64, LEVEL) <= most;
     if !shows(ENOUGH) {
@@ -119,6 +120,7 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     let mut over = 1.0;
     let mut under = 1.0 / kept(1.0 - (a + b) * x / (a + 1.0));
     let mut fraction = under;
+    // The limit is set by hand, so that the loop ends even without convergence.
     for step in 1..500 {
         let m = f64::from(step);
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
@@ -140,7 +142,8 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
 }
 
 /// The natural logarithm of the gamma function of a positive number, by Stirling's series. The
-/// series is inexact for small arguments, so they are shifted up to 10 first.
+/// series is inexact for small arguments, so they are shifted up to 10 first: the
+/// first term left out, 1 / (1680 x^7), is then below 1e-10.
 fn ln_gamma(x: f64) -> f64 {
     let (mut x, mut shift) = (x, 0.0);
     while x < 10.0 {

@@ -8,12 +8,12 @@ use rand::{RngExt, SeedableRng};
 
 use super::{Interval, percentile};
 
-/// The number of bootstrap draws.
+/// The number of bootstrap draws, set by hand. More draws take longer, with less random error.
 const DRAWS: usize = 10_000;
 /// The seed is fixed, so that the same two runs always have the same interval.
 const SEED: u64 = 0x00C0_4F14;
 /// The power of a test with the stated number of questions: the probability that it shows the
-/// difference.
+/// difference. Set by hand.
 const POWER: f64 = 0.8;
 
 /// B's rate minus A's rate over the same questions, with a cluster bootstrap that draws whole
@@ -71,6 +71,7 @@ impl PairedDifference {
         let squares = clusters
             .iter()
             .map(|(net, size)| (net - difference * size).powi(2));
+        // A single cluster is divided by 1 instead of 0.
         let groups = clusters.len() as f64;
         Some(Self {
             difference,

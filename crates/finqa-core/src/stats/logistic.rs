@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The weight of the ridge penalty. A larger weight moves the coefficients towards 0 and the
-/// probabilities towards the overall rate.
+/// The weight of the ridge penalty, set by hand. A larger weight moves the coefficients towards 0
+/// and the probabilities towards the overall rate.
 const PENALTY: f64 = 1.0;
 
 /// A fitted logistic model, which computes a probability.
@@ -28,7 +28,8 @@ impl LogisticInput {
         let variance = values.map(|value| (value - mean).powi(2)).sum::<f64>() / n;
         Self {
             mean,
-            // An input that never varies carries no information.
+            // An input that never varies carries no information. Rounding errors may give it a tiny
+            // variance.
             deviation: if variance > 1e-12 {
                 variance.sqrt()
             } else {
@@ -105,7 +106,7 @@ fn newton(rows: &[(Vec<f64>, f64)], count: usize) -> Vec<f64> {
         std::iter::once(0.0).chain(penalised).collect()
     };
     let mut weights = vec![0.0; count];
-    // The loop ends earlier if the weights no longer change.
+    // The limit is set by hand. The loop ends earlier if the weights no longer change.
     for _ in 0..30 {
         let mut gradient: Vec<f64> = penalty(&weights).iter().map(|it| -it).collect();
         let mut curvature = Vec::with_capacity(rows.len());
@@ -124,7 +125,7 @@ fn newton(rows: &[(Vec<f64>, f64)], count: usize) -> Vec<f64> {
         };
         let mut step = conjugate_gradient(bend, &gradient);
         let length = dot(&step, &step).sqrt();
-        // A full step can end far beyond the solution, so limit its length to 2.
+        // A full step can end far beyond the solution, so limit its length to 2 (set by hand).
         let kept = (2.0 / length.max(2.0)).min(1.0);
         step.iter_mut().for_each(|it| *it *= kept);
         add(&mut weights, 1.0, &step);
@@ -142,6 +143,8 @@ fn conjugate_gradient(matrix: impl Fn(&[f64]) -> Vec<f64>, right: &[f64]) -> Vec
     let mut x = vec![0.0; right.len()];
     let (mut rest, mut direction) = (right.to_vec(), right.to_vec());
     let mut size = dot(&rest, &rest);
+    // In exact arithmetic, one step for each unknown is enough. Twice as many allow for
+    // rounding errors.
     for _ in 0..2 * right.len() {
         // The squared length of the residual; the solution is exact up to rounding errors.
         if size < 1e-24 {

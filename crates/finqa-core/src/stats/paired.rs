@@ -55,10 +55,12 @@ pub fn clustered_mcnemar<'c>(pairs: impl IntoIterator<Item = (&'c str, bool, boo
     }
     let total = i64::try_from(sizes().sum::<usize>()).unwrap_or(i64::MAX);
     let at_least = |lead: i64| -> f64 {
+        // The total is won + lost, and the lead is won - lost.
         let won = usize::try_from((total + lead) / 2).unwrap_or_default();
         odds.iter().skip(won).sum()
     };
     PairedTest {
+        // The distribution is symmetric. At a lead of 0, both sides include it, so limit p to 1.
         p: (2.0 * at_least(lead.abs())).min(1.0),
         p_better: at_least(lead).min(1.0),
     }
