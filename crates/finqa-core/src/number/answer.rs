@@ -22,7 +22,9 @@ static NO_ANSWER: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Digits that belong to a name, a date or a label and are not an amount.
+/// Digits that belong to a name, a date or a label and are not an amount. In the order of the
+/// forms: "row 3", "June 30, 2031", "30 June 2031", "3rd", "12/31/31", "2030-31", "6/2031",
+/// "covid-19", "10-year", "1Q31".
 static NAMES: LazyLock<Regex> = LazyLock::new(|| {
     let month = MONTHS.map(|month| format!("{month}|{}", month.get(..3).unwrap_or_default()));
     let month = format!(r"(?:{}|sept)\b\.?", month.join("|"));

@@ -111,7 +111,7 @@ impl Caption {
         let lower = text.to_lowercase();
         let start = PHRASES.iter().find_map(|phrase| lower.rfind(phrase));
         // Accept the phrase only at the end of the sentence: `… rose in millions of cases` is not a
-        // caption.
+        // caption. "in millions" has two words.
         let tail = text.get(start?..)?;
         let plain = tail.split_whitespace().count() == 2 || tail.to_lowercase().contains("except");
         plain.then(|| Self::new(tail))
@@ -124,6 +124,7 @@ impl Caption {
         let mut tails = tails.filter(|(before, tail)| {
             let tail = tail.trim_start().to_lowercase();
             let money = CURRENCY.find(&tail).is_some_and(|found| found.start() == 0);
+            // After digits, the words may belong to an amount.
             let amount = before.ends_with(|c: char| c.is_ascii_digit());
             (money || tail.starts_with("in ")) && !amount
         });
@@ -165,6 +166,7 @@ impl Caption {
         };
         let scales = [Scale::Million, Scale::Thousand, Scale::Billion];
         let named = scales.into_iter().find(names).map(|scale| (scale, 0));
+        // In brackets, a scale word counts even if nothing else makes it a unit (see `SCALE`).
         let (scale, power) = named.or_else(|| scale_in(&format!("({lower})"))).unzip();
         Self {
             text: single_spaced(text),

@@ -306,6 +306,7 @@ impl CellNumber {
     /// scale. If tag and printed scale differ there, the figure is doubtful, and the tag cannot
     /// correct it.
     pub(super) fn settle(&mut self, tag: TagUnit, printed: Option<Scale>) {
+        // The scales for the powers 0, 3, 6 and 9. Any other power changes no scale.
         let scales = [
             None,
             Some(Scale::Thousand),
@@ -320,6 +321,7 @@ impl CellNumber {
         {
             (self.scale, self.settled) = (*scale, true);
         }
+        // A fraction whose printed digits are hundredths is a percentage.
         if tag.power == -2 && tag.kind == TagKind::Pure {
             self.mark_percent();
         }
@@ -338,6 +340,7 @@ impl CellNumber {
         self.value *= 10_f64.powi(i32::try_from(power).unwrap_or(0));
         self.literal = self.value.to_string().into();
         if let Some(rare) = &mut self.rare {
+            // The printed digits are no longer those of the value.
             rare.printed = None;
         }
     }

@@ -80,7 +80,7 @@ fn from_original(table: &[Vec<String>], original: &[Vec<String>]) -> Option<Vec<
         .zip(data)
         .filter(|(original, row)| same_label(original.first(), row.first()))
         .count();
-    // One row label in five may differ. If more differ, the two tables do not match.
+    // One row label in five may differ (set by hand). If more differ, the two tables do not match.
     if matching * 5 < data.len() * 4 {
         return None;
     }
@@ -117,6 +117,7 @@ fn spread(leaf: &[String], upper: &[Vec<String>]) -> Option<Vec<String>> {
         if spans.is_empty() {
             continue;
         }
+        // The widths of the spans are not known, so all are taken as equally wide.
         if columns % spans.len() != 0 {
             return None;
         }

@@ -28,6 +28,7 @@ pub(super) fn lacks_meaning(text: &str) -> bool {
     let side = |word: &&str| SIDES.contains(&word.to_lowercase().as_str());
     let words: Vec<&str> = words.collect();
     let sided = words.iter().any(side) && words.iter().all(|word| side(word) || known(word));
+    // A text with one of these marks, such as the date `12/31/31`, is not a figure.
     one && (sided || words.is_empty() && !text.contains(['/', ':', '#']))
 }
 

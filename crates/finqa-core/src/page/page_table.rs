@@ -76,6 +76,7 @@ impl Table {
         for (row, column, power) in raised {
             let cell = self.cells.get_mut(row).and_then(|row| row.get_mut(column));
             let number = cell.and_then(|cell| cell.number.as_mut());
+            // A number with its own scale word was multiplied when it was read.
             if let Some(number) = number.filter(|one| one.scale.is_none() && !one.percent) {
                 number.raise(power);
             }
@@ -157,6 +158,8 @@ impl Table {
 
     /// The scale that the labels or the table state for a figure, and the power of ten that is left
     /// over if the printed word is larger than every [`Scale`]: a trillion is 10^3 billion.
+    /// The nearest statement counts: the row's label, its heading, a column "Unit", the column's
+    /// label, the table.
     fn unit_at(&self, row: usize, column: usize) -> Option<(Scale, u32)> {
         let labels = self.rows.get(row)?;
         let of_row = scale_of_label(&labels.label);
@@ -210,11 +213,13 @@ impl Table {
         if has_no_scale(&label) && !counts_shares(&label) || is_apart(&label, caption) {
             return None;
         }
+        // Money, although the row or its heading is about shares.
         let amount = says(&label, &["par value", "cost", "expense", "compensation"]);
         let named =
             counts_shares(&format!("{section} {label}")) || section.starts_with("denominator");
         let of_column = column.split_whitespace().next_back() == Some("shares");
         if of_column || named && !amount {
+            // "per share" does not say what shares are counted in.
             let unit = caption.text.to_lowercase().replace("per share", "");
             let (_, of_shares) = unit.split_once("share").unwrap_or_default();
             let figures = cells.iter().filter_map(Cell::value);
@@ -222,6 +227,7 @@ impl Table {
             return match () {
                 () if of_shares.contains("thousand") => Some(Scale::Thousand),
                 () if of_shares.contains("million") => Some(Scale::Million),
+                // Single shares: too many for a scale, or excepted by the caption.
                 () if in_units || unit.contains("except") && unit.contains("share") => None,
                 () => caption.scale,
             };
@@ -230,7 +236,7 @@ impl Table {
     }
 
     /// True for a column of percentages: its first figure has a percent sign, and no figure exceeds
-    /// 100 in size.
+    /// 100 in size. The limit is set by hand.
     pub fn is_of_percent(&self, column: usize) -> bool {
         let cells = self.cells.iter().skip(1).filter_map(|row| row.get(column));
         let mut numbers = cells.filter_map(Cell::alone).peekable();
@@ -251,5 +257,5 @@ fn is_apart(name: &str, caption: &Caption) -> bool {
 }
 
 /// Counts of shares of this size and more are single shares, because nobody prints as many
-/// thousands of shares.
+/// thousands of shares. Set by hand.
 const MOST_SCALED_SHARES: f64 = 1e8;

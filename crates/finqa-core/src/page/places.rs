@@ -42,6 +42,7 @@ impl NumberSource {
             "h" => Self::Earlier(number(rest)?),
             _ => Self::Question,
         };
+        // The comparison refuses other ids, and other spellings such as `r03c2`.
         (source.to_string() == id).then_some(source)
     }
 
@@ -153,7 +154,9 @@ impl PagePlaces {
                     row: kept(table.first_row() + row),
                     column: kept(column),
                 };
+                // Row 0 and column 0 are labels. Their own numbers are not percentages.
                 let percent = row > 0 && column > 0 && (row_percent || *column_percent);
+                // The digits of a dash's lost escape are not a year of the page.
                 if cell.kind == CellKind::Dash {
                     let reading = number::read(&cell.raw);
                     self.numbers.push(NumberPlace {

@@ -3,9 +3,11 @@
 use super::cell::{Cell, TableOrigin};
 use crate::number;
 
-/// Splits the side of an account from its amount: `45 Dr`, `Cr 45`.
+/// Splits the side of an account from its amount: `45 Dr`, `Cr 45`. `None` if the text has no
+/// side, or if the rest is not a single number.
 pub fn split_side(text: &str) -> Option<(&str, &'static str)> {
     let text = text.trim();
+    // Both sides have two letters.
     let end = text.len().checked_sub(2)?;
     ["Dr", "Cr"].into_iter().find_map(|side| {
         let is_side = |word: &str| word.eq_ignore_ascii_case(side);
@@ -29,7 +31,7 @@ pub fn has_sides<'c>(cells: impl Iterator<Item = &'c str>) -> bool {
 }
 
 /// The side that the heading of a column names: "Debit", "Cr. (£)", "Credit balance 2031". A debit
-/// card is not a side.
+/// card is not a side. `None` also if the heading names both sides.
 fn side_of_heading(heading: &str) -> Option<&'static str> {
     let lower = heading.to_lowercase();
     let plain = lower.split(['(', '[']).next().unwrap_or_default();

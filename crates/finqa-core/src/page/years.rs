@@ -17,6 +17,7 @@ const IN_TEXT: RangeInclusive<u16> = 1980..=2060;
 pub fn year_of_date(text: &str) -> Option<u16> {
     let mut parts = text.split('/');
     let month: u8 = parts.next()?.parse().ok()?;
+    // After the month, there is a year, or a day and a year.
     let dated = (1..=12).contains(&month) && (1..=2).contains(&parts.count());
     single_year(text).filter(|year| dated && IN_TEXT.contains(year))
 }
@@ -87,6 +88,7 @@ pub(super) fn is_amount(before: &str, after: &str) -> bool {
 }
 
 fn year(before: &str, digits: &str, after: &str) -> Option<u16> {
+    // The dot before the year of `31.12.2009` does not make it an amount.
     let dated = digits.len() == 4 && ends_in_day(before);
     // `2014 %` is a dash that lost its escape, not a year.
     if !dated && is_amount(before, after) || after.trim_start().starts_with('%') {
@@ -94,7 +96,8 @@ fn year(before: &str, digits: &str, after: &str) -> Option<u16> {
     }
     match digits.len() {
         4 => year_of(digits),
-        // `12/31/04` and `dec-04`; a lone two-digit number is not a year.
+        // `12/31/04` and `dec-04`; a lone two-digit number is not a year, and two digits
+        // before another `/` or `-` are a month or a day.
         2 if is_date_before(before) && !after.starts_with(['/', '-']) => year_of_two_digits(digits),
         5 | 6 => {
             let (day, year) = digits.split_at_checked(digits.len() - 4)?;
@@ -119,7 +122,7 @@ fn ends_in_day(before: &str) -> bool {
 }
 
 /// Reads two digits as a year. `70` to `99` are in the 20th century and the others in the 21st,
-/// because the reports begin in the 1990s.
+/// because the reports begin in the 1990s. The limit is set by hand.
 pub(super) fn year_of_two_digits(digits: &str) -> Option<u16> {
     let year: u16 = digits.parse().ok()?;
     (0..100)

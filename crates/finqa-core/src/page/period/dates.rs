@@ -14,6 +14,7 @@ static DATE: LazyLock<Regex> = LazyLock::new(|| {
         |december|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)";
     let year = r"(?:19|20)\d\d";
     let nth = "(?:st|nd|rd|th)?";
+    // At one place, the first form that matches counts, so a bare year comes after the full dates.
     let forms = [
         format!(r"\b(?P<iso>{year})-(?P<iso_m>\d\d)-(?P<iso_d>\d\d)\b"),
         format!(r"\b(?P<a>\d\d?)/(?P<b>\d\d?)/(?P<slash>{year}|\d\d)\b"),
@@ -109,6 +110,7 @@ pub(super) fn dates(text: &str, order: DayOrder) -> (Vec<Named>, Vec<Range<usize
             let last = last
                 .get(last.len() - 2..)
                 .and_then(|last| last.parse::<u16>().ok());
+            // A season ends one year after it begins. Any other pair is two years.
             if last != Some((first + 1) % 100) {
                 out.extend(two_years(whole.range(), first, last));
                 continue;

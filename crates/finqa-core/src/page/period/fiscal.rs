@@ -40,6 +40,7 @@ impl FiscalYears {
         if months.is_empty() {
             months = months_of(&other);
         }
+        // On a tie, the latest month counts.
         let common = (1..=12).max_by_key(|month| months.iter().filter(|m| *m == month).count());
         let last_month = cover.year_end.or(common.filter(|_| !months.is_empty()));
         let plain = Self {
@@ -84,6 +85,7 @@ impl FiscalYears {
         Some((year + later).saturating_sub(self.behind))
     }
 
+    /// The quarter of the fiscal year in which a date is, from 1. `None` if the date has no month.
     fn quarter_of(self, end: Date) -> Option<u8> {
         let months = (month_of_end(end)? + 24 - self.last_month - 1) % 12;
         Some(months / 3 + 1)

@@ -39,8 +39,8 @@ impl Period {
         if let Some(start) = self.start
             && let (Some(first), Some(last)) = (start.month, self.end.month)
         {
-            // "January-June" includes both months. If the start is after the 7th, its month does
-            // not count.
+            // "January-June" includes both months. If the start is after the 7th (set by hand, as
+            // in `month_of_end`), its month does not count.
             let from_middle = start.day.is_some_and(|day| day > 7);
             self.months = Some((last + 13 - first) % 12 - u8::from(from_middle && last != first))
                 .map(|months| if months == 0 { 12 } else { months });
@@ -67,6 +67,7 @@ impl Period {
                 day: a.day.or(b.day),
             },
             quarter: self.quarter.or(other.quarter),
+            // `Times::read_in` sets it later, for all periods of the text.
             instant: false,
         }
     }
@@ -171,7 +172,8 @@ impl std::fmt::Display for Period {
 }
 
 /// The month by which a period is named. If a period ends in the first seven days of a month, this
-/// is the month before, because years of 52 or 53 weeks can end a few days after the month.
+/// is the month before, because years of 52 or 53 weeks can end a few days after the month. The
+/// limit of seven days is set by hand.
 fn month_of_end(end: Date) -> Option<u8> {
     let month = end.month?;
     let early = end.day.is_some_and(|day| day <= 7);

@@ -55,6 +55,7 @@ static PART: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Words for a point in time: "at December 31", "as of 2031-06-30", "year end".
 static INSTANT: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"\b(?:at|as of|as at|on|since) (?:[a-z]{3,9}\.? \d|\d\d? [a-z]{3,9} |(?:19|20)\d\d-)|\b(?:at|by) the end\b|\bend of\b|\b(?:year|quarter|period)[- ]end\b"
@@ -85,6 +86,7 @@ impl Times {
             for found in form.find_iter(text) {
                 let part = PART.captures(found.as_str()).and_then(|part| {
                     let (at, said) = (1..9).find_map(|at| Some((at, part.get(at)?.as_str())))?;
+                    // The groups 1 to 4 have digits. The groups 5 to 8 are words for 1 to 4.
                     said.parse().ok().or_else(|| u8::try_from(at - 4).ok())
                 });
                 let period = Period {
@@ -109,6 +111,7 @@ impl Times {
         let mut found = joined(all, |a, b| follows(text, a, b));
         let instant = INSTANT.is_match(text);
         if found.is_empty() && instant {
+            // "At the end" names a point in time without a date.
             found.push((0..0, Period::default()));
         }
         let said = found.iter().map(|(at, _)| at.clone());
@@ -144,6 +147,7 @@ impl Times {
             return (None, text.to_owned());
         }
         let year = years.first().copied();
+        // The most precise mention counts, and the last of several such mentions.
         let best = (read.periods().filter(|one| one.start.is_some()).last())
             .or_else(|| read.periods().filter(|one| one.end.month.is_some()).last())
             .or_else(|| read.periods().last());
@@ -250,6 +254,7 @@ impl Period {
         let end = Times::heading(end).0?.end;
         let days = |date: Date| {
             let (year, month, day) = (date.year?, date.month?, date.day?);
+            // Every month counts 30 days.
             Some(360 * u32::from(year) + 30 * u32::from(month) + u32::from(day))
         };
         let start = start.and_then(|start| days(Times::heading(start).0?.end));
