@@ -42,8 +42,8 @@ pub fn names_loopback(host: &str) -> bool {
     is_loopback(host) && !bare.parse().is_ok_and(unspecified)
 }
 
-/// The server's time, from the `Date` header, or this machine's time if the header is missing. The
-/// other times in a response follow the server's clock.
+/// The server's time, from the `Date` header, or this machine's time if the header is missing or
+/// cannot be read. The other times in a response follow the server's clock.
 pub fn server_time(headers: &HeaderMap) -> SystemTime {
     let date = headers.get(DATE).and_then(|date| date.to_str().ok());
     date.and_then(http_date).unwrap_or_else(SystemTime::now)

@@ -327,6 +327,7 @@ impl AnswerText<'_> {
             // In an answer, a letter that is separated from the number is also a scale: `45.2 m`.
             Some((scale, _)) if plain && matches!(word.as_str(), "k" | "m" | "b") => {
                 reading.scale = Some(scale);
+                // The letter has one byte.
                 reading.span.end += behind.find(char::is_alphabetic).unwrap_or(0) + 1;
             }
             None if !lists(UNREAD, &word) => {}

@@ -64,6 +64,7 @@ impl PlainNumber {
         }
         let decimals = |digits: &str| {
             let digits = i64::try_from(digits.len()).unwrap_or(i64::MAX);
+            // A large exponent leaves no decimals.
             u32::try_from(digits - i64::from(exponent.unwrap_or(0))).unwrap_or(0)
         };
         let fraction = fraction.trim_start_matches('.');

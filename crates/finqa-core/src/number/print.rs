@@ -51,6 +51,7 @@ pub fn print_percent(percent: f64, decimals: usize) -> String {
     }
     let decimals = decimals.max(1);
     let printed = format!("{percent:.decimals$}");
+    // The length with one decimal.
     let shortest = printed.len() - (decimals - 1);
     let (kept, extra) = printed.split_at_checked(shortest).unwrap_or((&printed, ""));
     let extra = extra.trim_end_matches('0');

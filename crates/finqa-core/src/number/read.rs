@@ -265,6 +265,7 @@ impl<'t> Scanner<'t> {
         self.ends(end, percent)?;
         let (scale, power) = scale.unzip();
         let power = power.unwrap_or(0);
+        // The power is 0 or 3 (`SCALES`), so the conversion cannot fail.
         let value = number.value * 10_f64.powi(i32::try_from(power).unwrap_or(0));
         let negative = minus || closed || plus == Some(false);
         Ok(NumberReading {
@@ -299,6 +300,7 @@ impl<'t> Scanner<'t> {
             let before = self.folded.text.get(floor..start).unwrap_or_default();
             let trimmed = before.trim_end();
             let spaced = trimmed.len() < before.len();
+            // A blank means that nothing comes before the number.
             let mark = trimmed.chars().next_back().unwrap_or(' ');
             let at =
                 start - (before.len() - trimmed.len()) - mark.len_utf8() * usize::from(mark != ' ');

@@ -164,6 +164,7 @@ impl Caption {
             let digits = *scale == Scale::Thousand && lower.contains("000s");
             digits || lower.contains(scale.word())
         };
+        // The most frequent scale comes first, as in `PHRASES`. The first that is named counts.
         let scales = [Scale::Million, Scale::Thousand, Scale::Billion];
         let named = scales.into_iter().find(names).map(|scale| (scale, 0));
         // In brackets, a scale word counts even if nothing else makes it a unit (see `SCALE`).

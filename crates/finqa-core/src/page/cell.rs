@@ -365,6 +365,7 @@ impl CellNumber {
         let note = printed.starts_with('(') && before.contains(char::is_alphabetic);
         let about = |word: &str| APPROXIMATE.contains(&word.trim_matches(['.', '~', '≈']));
         let named = !published && !before.to_lowercase().split_whitespace().all(about);
+        // Text that touches the number may change it, unless it is a footnote mark.
         if note || named || !marked && !after.starts_with([' ', ')', '*']) {
             return None;
         }

@@ -133,7 +133,8 @@ fn spread(leaf: &[String], upper: &[Vec<String>]) -> Option<Vec<String>> {
 
 /// Combines header cells that became separate rows, one for each column in reading order. If the
 /// first cell has words and a year and the others are bare years, they get the words too
-/// (`year ended june 30, 2009`, `2008`, `2007`).
+/// (`year ended june 30, 2009`, `2008`, `2007`). `None` unless there is one cell for each column;
+/// the cell of the corner may be missing.
 fn in_sequence(header: &[Vec<String>], width: usize) -> Option<Vec<String>> {
     let mut cells: Vec<String> = header
         .iter()

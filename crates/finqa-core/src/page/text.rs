@@ -45,6 +45,7 @@ impl SheetPlaces {
 
 /// The letters of a workbook's column, which is counted from 0: `A`, `Z`, `AA`.
 pub fn column_name(column: u32) -> String {
+    // In base 36, the digits 10 to 35 are the letters. `AA` follows `Z`, so there is no zero.
     let letter = char::from_digit(column % 26 + 10, 36).unwrap_or('a');
     let before = match column / 26 {
         0 => String::new(),

@@ -36,6 +36,7 @@ pub fn clustered_mcnemar<'c>(pairs: impl IntoIterator<Item = (&'c str, bool, boo
         *clusters.entry(cluster).or_default() += i64::from(b) - i64::from(a);
     }
     let lead: i64 = clusters.values().sum();
+    // Clusters without a net flip are left out, because they do not change the odds.
     let sizes = || {
         let sizes = clusters.values().map(|net| net.unsigned_abs());
         sizes.filter_map(|size| usize::try_from(size).ok().filter(|size| *size > 0))

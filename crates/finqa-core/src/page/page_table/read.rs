@@ -199,6 +199,7 @@ fn mark_lost_dashes(cells: &mut [Vec<Cell>], headerless: bool) {
             };
             let in_header = index < first;
             let bare = cell.is_year();
+            // In the header and in a column of years, the bare digits are a year.
             if bare && (in_header || of_years) {
                 continue;
             }

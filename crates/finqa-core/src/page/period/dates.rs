@@ -226,6 +226,7 @@ fn two_years(place: Range<usize>, first: u16, last: Option<u16>) -> [Named; 2] {
     };
     let second = last.map(|last| first / 100 * 100 + last);
     [
+        // A year has four bytes.
         (place.start..place.start + 4, year(Some(first))),
         (place.start + 5..place.end, year(second)),
     ]

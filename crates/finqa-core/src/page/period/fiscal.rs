@@ -107,6 +107,7 @@ impl FiscalYears {
         {
             return false;
         }
+        // A question about a point in time is about a balance, which has no length.
         if asked.instant && column.months.is_some() {
             return false;
         }

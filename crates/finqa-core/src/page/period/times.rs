@@ -245,7 +245,8 @@ fn share(found: &mut Vec<Named>) {
 }
 
 impl Period {
-    /// The period of an XBRL tag: `2024-09-28`, or `2023-10-01 to 2024-09-28`.
+    /// The period of an XBRL tag: `2024-09-28`, or `2023-10-01 to 2024-09-28`. `None` if the
+    /// end is not a date. Without a start, the period has no length.
     pub fn of_tag(text: &str) -> Option<Self> {
         let (start, end) = match text.split_once(" to ") {
             Some((start, end)) => (Some(start), end),
