@@ -46,6 +46,7 @@ pub(super) struct Folded<'t> {
 
 impl<'t> Folded<'t> {
     pub(super) fn new(original: &'t str) -> Self {
+        // No other ASCII character is changed or dropped, so most texts are borrowed.
         let plain = |byte: u8| byte.is_ascii() && !b"\\*_`{".contains(&byte);
         let mut out = Self {
             text: Cow::Borrowed(original),

@@ -221,6 +221,8 @@ impl<'t> Scanner<'t> {
         self.folded.text.get(at..).unwrap_or_default()
     }
 
+    /// Reads the number whose digits start at `from`. `floor` is the end of the previous number.
+    /// `run` is the end of the digits and separators, all of which must be read.
     fn reading(&self, from: usize, floor: usize, run: usize) -> Result<NumberReading, NotRead> {
         // `fy2010`, `h1` and `#0` are names, but `usd5` is money.
         let before = self.before(from);

@@ -158,6 +158,7 @@ impl Caption {
         Self::is_alone(text).then(|| Self::new(text))
     }
 
+    /// A caption with this text. It has no scale if the text names none.
     fn new(text: &str) -> Self {
         let lower = words(text);
         let names = |scale: &Scale| {
@@ -193,6 +194,7 @@ pub fn without_unit(label: &str) -> Option<String> {
     Some(format!("{before} {}", rest.get(found.len()..)?))
 }
 
+/// The first scale that is a unit in a text from [`words`], and the power of [`Caption::power`].
 fn scale_in(lower: &str) -> Option<(Scale, u32)> {
     SCALE.captures_iter(lower).find_map(|found| {
         let start = found.get(0)?.start();

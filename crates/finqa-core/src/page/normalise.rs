@@ -130,6 +130,7 @@ enum TokenRepair<'a> {
     Dash(&'a str),
 }
 
+/// Decides how to repair a token. `single_open` is true after an opening `2018 2018`.
 fn repair<'a>(token: &'a str, next: Option<&'a str>, single_open: bool) -> TokenRepair<'a> {
     const ENDINGS: [&str; 7] = ["s", "t", "re", "ve", "ll", "d", "m"];
     if let Some(rest) = token.strip_prefix("201c") {

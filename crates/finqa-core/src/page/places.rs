@@ -110,6 +110,7 @@ pub struct PagePlaces {
 }
 
 impl PagePlaces {
+    /// Collects the numbers. Sentences are counted over the text before and after the table.
     pub(super) fn read<'t>(page: &PageText<'_>, tables: impl Iterator<Item = &'t Table>) -> Self {
         let mut places = Self {
             numbers: Vec::new(),
@@ -127,6 +128,7 @@ impl PagePlaces {
         places
     }
 
+    /// Adds the numbers of all cells, including those in the header and the labels.
     fn add_table(&mut self, table: &Table) {
         let labels = table.columns().iter().map(|column| column.label.as_str());
         self.years.extend(labels.flat_map(years_in));

@@ -87,6 +87,7 @@ pub(super) fn is_amount(before: &str, after: &str) -> bool {
         || decimals.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
+/// Reads digits as a year, if the text before and after them allows it.
 fn year(before: &str, digits: &str, after: &str) -> Option<u16> {
     // The dot before the year of `31.12.2009` does not make it an amount.
     let dated = digits.len() == 4 && ends_in_day(before);

@@ -82,6 +82,7 @@ impl Fraction {
         }
     }
 
+    /// Applies the operation; any other than the first three is a division.
     fn apply(op: Op, a: Self, b: Self) -> Self {
         let (n, d) = (a.numerator, a.denominator);
         let (m, e) = (b.numerator, b.denominator);
@@ -168,6 +169,7 @@ impl<'p> Symbols<'p> {
         }
     }
 
+    /// The value of a leaf, which is added if `may_add`. `None` if gold has no such leaf.
     fn leaf(&mut self, name: Cow<'p, str>, may_add: bool) -> Option<Point> {
         if !may_add {
             return self.leaves.get(&name).copied();
@@ -179,6 +181,8 @@ impl<'p> Symbols<'p> {
     }
 }
 
+/// Applies an operation at each point. `None` for a division by zero, and if an operand is the
+/// result of a comparison.
 fn apply(op: Op, a: Function, b: Function) -> Option<Function> {
     let (Function::Rational(a), Function::Rational(b)) = (a, b) else {
         return None;

@@ -201,6 +201,7 @@ impl<T> Expression<T> {
         }
     }
 
+    /// Appends the steps that are missing, and returns the argument that refers to this expression.
     fn write(&self, steps: &mut Vec<ProgramStep>) -> Argument {
         match self {
             Self::Leaf(leaf) => Argument::Literal {
@@ -254,6 +255,7 @@ impl Program {
         self.written_out(last, &mut row)
     }
 
+    /// The expression of one step. `None` if `row` returns `None`, or if a literal is not finite.
     fn written_out<T: Default>(
         &self,
         step: usize,

@@ -62,6 +62,7 @@ impl Program {
     }
 }
 
+/// Executes the steps and returns all results, unrounded.
 fn run_all(steps: &[ProgramStep], table: &[Vec<String>]) -> Result<Vec<StepValue>, ProgramError> {
     let mut results: Vec<StepValue> = Vec::with_capacity(steps.len());
     for (at, step) in steps.iter().enumerate() {
@@ -110,6 +111,7 @@ fn cell(
     }
 }
 
+/// Executes an operation that is not over a table row.
 fn arithmetic(step: usize, op: Op, a: StepValue, b: StepValue) -> Result<StepValue, ProgramError> {
     let (a, b) = match (a, b) {
         (StepValue::Number(a), StepValue::Number(b)) => (a, b),

@@ -128,6 +128,8 @@ fn clean(text: &str) -> &str {
     text.trim().trim_matches('|').trim()
 }
 
+/// Reads a reference or a literal. With [`Literals::Any`], a text that is not a number gets the
+/// value NaN.
 fn operand(step: usize, text: &str, literals: Literals) -> Result<Argument, ProgramError> {
     if text.contains('#') {
         return reference(step, text);

@@ -22,6 +22,7 @@ struct LogisticInput {
 }
 
 impl LogisticInput {
+    /// Measures the values that are not missing. The weight is set after the fit.
     fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
         let n = values.clone().count().max(1) as f64;
         let mean = values.clone().fold(0.0, |sum, value| sum + value) / n;

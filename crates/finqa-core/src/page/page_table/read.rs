@@ -209,6 +209,7 @@ fn mark_lost_dashes(cells: &mut [Vec<Cell>], headerless: bool) {
     }
 }
 
+/// Reads the labels of the rows. A row without values is the heading of the rows below it.
 fn rows(cells: &[Vec<Cell>], origin: TableOrigin) -> Vec<TableRow> {
     let mut section: Option<Arc<str>> = None;
     cells

@@ -143,6 +143,8 @@ impl FiscalYears {
         (!whole || ends && length) && self.year_of(Some(*column)) == Some(year)
     }
 
+    /// True if a column may end on the date that a question names. A day or year that either lacks
+    /// fits any.
     fn same_end(self, end: Date, of: Date) -> bool {
         let same_day = of.day.is_none() || end.day.is_none() || of.day == end.day;
         let month = if of.day.is_some() && end.day.is_some() {
