@@ -101,6 +101,7 @@ fn read_as(text: &str, at: usize, c: char) -> (Option<char>, usize) {
     let length = c.len_utf8();
     match c {
         '\\' => command(rest),
+        // `LaTeX` may write the comma between thousands as `{,}`.
         '{' if rest.starts_with("{,}") => (Some(','), 3),
         '*' | '_' | '`' | '＿' | '＊' => emphasis(text, at, c),
         '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{feff}' => (None, length),
@@ -118,6 +119,7 @@ fn command(rest: &str) -> (Option<char>, usize) {
     match (name, rest.chars().nth(1)) {
         ("times" | "cdot" | "ast", _) => (Some('×'), 1 + name.len()),
         ("approx" | "simeq", _) => (Some('≈'), 1 + name.len()),
+        // `\,` is a thin space.
         ("", Some(',')) => (Some(THIN), 2),
         ("", Some('(' | ')' | '[' | ']' | ';' | ':' | '!' | ' ' | '\\')) => (Some(' '), 2),
         // An escaped character such as `\%` only loses its backslash. Any other command becomes a

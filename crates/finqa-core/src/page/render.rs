@@ -50,6 +50,7 @@ fn escape(text: &str) -> Cow<'_, str> {
     if !text.contains(['|', '\n', '\r', '\\']) {
         return Cow::Borrowed(text);
     }
+    // Room for eight escapes; more make it grow.
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
         match c {

@@ -40,7 +40,7 @@ impl Period {
             && let (Some(first), Some(last)) = (start.month, self.end.month)
         {
             // "January-June" includes both months. If the start is after the 7th (set by hand, as
-            // in `month_of_end`), its month does not count.
+            // in `month_of_end`), its month does not count. A remainder of 0 is a whole year.
             let from_middle = start.day.is_some_and(|day| day > 7);
             self.months = Some((last + 13 - first) % 12 - u8::from(from_middle && last != first))
                 .map(|months| if months == 0 { 12 } else { months });
@@ -177,6 +177,7 @@ impl std::fmt::Display for Period {
 fn month_of_end(end: Date) -> Option<u8> {
     let month = end.month?;
     let early = end.day.is_some_and(|day| day <= 7);
+    // The month before January is December.
     Some(if early { (month + 10) % 12 + 1 } else { month })
 }
 

@@ -17,6 +17,7 @@ const TO_DATE: u8 = 0;
 static LENGTHS: LazyLock<Vec<(Regex, u8)>> = LazyLock::new(|| {
     let weeks = |numbers: &str| format!(r"\b(?:{numbers})[- ]weeks?\b");
     let forms = [
+        // A retailer's quarter is read from 12 to 17 weeks, and its year from 52 or 53.
         (weeks("1[2-7]|twelve|thirteen|sixteen|seventeen"), 3),
         (weeks("2[4-8]|twenty[- ](?:four|six)"), 6),
         (weeks("3[6-9]|40|thirty[- ](?:six|nine)"), 9),
