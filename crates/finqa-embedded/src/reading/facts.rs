@@ -62,7 +62,8 @@ impl Facts {
         facts
     }
 
-    /// Reads only some cells of a page, for answers that need no others. These have no weights.
+    /// Reads only some cells of a page, for answers that need no others. These have no weights, and
+    /// totals and balances are not marked.
     pub(crate) fn of_cells(document: &Document, cells: &[(usize, usize)]) -> Self {
         let rows = cells.iter().map(|(row, _)| *row);
         let (first, last) = (rows.clone().min().unwrap_or(0), rows.max().unwrap_or(0));
@@ -207,6 +208,7 @@ impl Facts {
         let rows = table.rows().iter().zip(table.cells()).enumerate();
         for (r, (row, cells)) in rows.take(among.end).skip(among.start) {
             if (0..cells.len()).all(|c| !wanted(r, c)) {
+                // An empty row, so that later rows keep their indices.
                 self.rows.push(FactRow::default());
                 continue;
             }
@@ -280,6 +282,7 @@ impl Facts {
         }
         let of_column = column.filter(|_| row > 0).map(|c| Arc::clone(&c.years));
         let of_column = of_column.unwrap_or_default();
+        // The years of the column are shared unless the row adds some or one is listed twice.
         let repeats = of_column
             .windows(2)
             .any(|pair| matches!(pair, [a, b] if a == b));
@@ -369,7 +372,8 @@ impl Facts {
             count(&mut sentence.words.iter().flatten().copied());
         }
         let total: f64 = units;
-        // At least 0.2, so that a word that nearly all units have still counts.
+        // At least 0.2, so that a word that nearly all units have still counts. The 0.5 keeps the
+        // quotient finite for a word that no unit has.
         self.idf = df
             .into_iter()
             .map(|(n, _)| libm::log((total + 1.0) / (n + 0.5)).max(0.2))
@@ -382,11 +386,11 @@ impl Facts {
 }
 
 /// Maximum difference between a total and the sum of the cells, as a share of the total: the cells
-/// are rounded.
+/// are rounded. Set by hand; a larger one would take more unrelated cells for totals.
 const ROUNDING: f64 = 0.003;
 
 /// Maximum number of cells that are added up to find a total. Each cell is compared with sums of
-/// its neighbours, so without a limit the time would grow with the square of the column.
+/// its neighbours, so without a limit the time would grow with the square of the column. Set by hand.
 const ADDENDS: usize = 40;
 
 /// Adds up numbers, beginning with the first, until their sum is `total`. Returns the lowest and

@@ -2,6 +2,9 @@
 //!
 //! In "rent was $ 5, $ 4 and $ 3 in 2007, 2006 and 2005", each amount gets one year. Days, years
 //! and the numbers of notes are not amounts.
+//!
+//! The distances in tokens and the lengths of numbers are set by hand. They decide which facts there
+//! are, so the weights depend on them.
 
 use std::sync::Arc;
 
@@ -31,7 +34,7 @@ pub(crate) struct ProseNumber {
     pub run: usize,
 }
 
-/// Initial capacity for the tokens of a sentence; most sentences have fewer.
+/// Initial capacity for the tokens of a sentence; most sentences have fewer. Set by hand.
 const USUAL: usize = 32;
 
 /// Splits tokens at full stops and semicolons. A full stop after a month or an abbreviation such as
@@ -85,6 +88,7 @@ pub(crate) fn numbers(tokens: &[TextToken<'_>], own: bool) -> Vec<ProseNumber> {
             depth_of_double = Some(at);
             continue;
         }
+        // `( 3 )` is the mark of a footnote.
         let footnote = before(1).is_some_and(|t| t.is("(")) && after(1).is_some_and(|t| t.is(")"));
         if footnote && token.text.len() <= 2 {
             continue;
@@ -143,7 +147,8 @@ fn is_day(tokens: &[TextToken<'_>], at: usize) -> bool {
     small && (word(at.checked_sub(1)) || dotted)
 }
 
-/// True if a token (a stem) can be between two amounts of one list, such as "and" or "million".
+/// True if a token (a stem) can be between two amounts of one list, such as "and" or "million", or
+/// is a number of at most five characters.
 fn joins(token: &TextToken<'_>) -> bool {
     let words = [
         ",", "and", "$", "or", "approximate", "(", ")", "%", "million", "billion", "thousand",
@@ -296,6 +301,7 @@ pub(crate) fn fact(
     let around = number.at.saturating_sub(14)..(number.end + 9).min(words.len());
     let near = words.get(around).unwrap_or_default();
     let near = near.iter().flatten().copied().collect();
+    // The tokenizer has parsed the digits, so the default is never used.
     let value: f64 = number.digits.parse().unwrap_or_default();
     let literal: Arc<str> = if number.percent {
         format!("{}%", number.digits).into()

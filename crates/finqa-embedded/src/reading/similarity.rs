@@ -10,7 +10,7 @@ use super::text::stem;
 
 const EMBEDDED: &[u8] = include_bytes!("../../weights/vectors.bin");
 
-/// Number of components of a vector.
+/// Number of components of a vector, as `trainer/vectors.py` writes them.
 const DIMENSIONS: usize = 64;
 
 type Vector = [i8; DIMENSIONS];

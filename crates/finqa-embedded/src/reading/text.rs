@@ -63,7 +63,8 @@ pub(crate) fn tokenize(text: &str) -> Vec<TextToken<'_>> {
 }
 
 /// Separates a year from the letters after it in a text of the user's: there `2014e` is an estimate
-/// for 2014. In the dataset, `2014an` is the remains of a dash before "an".
+/// for 2014. In the dataset, `2014an` is the remains of a dash before "an". Only
+/// 2010 to 2019, which begin like a lost escape, are separated: `2024e` stays one word.
 pub(crate) fn as_written(text: &str) -> Cow<'_, str> {
     static YEAR: LazyLock<Regex> = LazyLock::new(|| regex!(r"\b(201[0-9])([A-Za-z])"));
     YEAR.replace_all(text, "$1 $2")
@@ -107,7 +108,8 @@ fn push<'a>(text: impl Into<Cow<'a, str>>, kind: TokenKind, out: &mut Vec<TextTo
     }
 }
 
-/// Adds the tokens of a piece without punctuation around it.
+/// Adds the tokens of a piece without punctuation around it. The first form that fits decides: a
+/// date also parses as several numbers.
 fn push_core<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) {
     if core.bytes().all(|b| b.is_ascii_lowercase()) {
         push(stem_of(core), TokenKind::Word, out);
@@ -156,7 +158,8 @@ fn push_core<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) {
     }
 }
 
-/// Adds the tokens of a number or a year; false if the piece is neither.
+/// Adds the tokens of a number or a year; false if the piece is neither. "2,012" is a number and not
+/// a year, because years have no comma.
 fn push_number<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) -> bool {
     let digits: Cow<'a, str> = if core.contains(',') {
         core.replace(',', "").into()

@@ -15,7 +15,8 @@ pub(crate) struct Vocabulary {
     count: u32,
 }
 
-/// Initial capacity, in words of a page with its stop words; most pages have fewer.
+/// Initial capacity, in words of a page with its stop words; most pages have fewer. Set by hand; the
+/// map grows if there are more.
 const USUAL: usize = 512;
 
 impl Default for Vocabulary {
@@ -53,6 +54,7 @@ impl Vocabulary {
         if let Some(id) = self.get(stem) {
             return Some(id);
         }
+        // One letter more than `RELATED`, so that a stem is longer than the beginning it shares.
         if stem.len() < 6 || !stem.is_ascii() {
             return None;
         }
@@ -91,7 +93,8 @@ impl Vocabulary {
     }
 }
 
-/// Minimum number of letters with which related words begin alike.
+/// Minimum number of letters with which related words begin alike. Set by hand; fewer would relate
+/// more words that only begin alike.
 const RELATED: usize = 5;
 
 /// A set of words that is replaced often, without clearing memory: each word remembers the number
