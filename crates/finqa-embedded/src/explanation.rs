@@ -101,7 +101,8 @@ pub struct ExplainedProgram {
 }
 
 impl Explanation {
-    /// Records that the answer is not shown: no candidate counts as taken.
+    /// Records that the answer is not shown: no candidate counts as taken. Reasons for being sure
+    /// are dropped, reasons for doubt are kept.
     pub fn withheld(&mut self) {
         self.answered_from = AnswerSource::Nothing;
         let cells = self.figures.iter_mut().flat_map(|of| &mut of.candidates);

@@ -77,6 +77,7 @@ pub(crate) fn extremes(numbers: &[f64], largest: bool) -> Vec<usize> {
         return Vec::new();
     };
     let places = numbers.iter().enumerate();
+    // Equal: `==` on floats would need an exception from clippy.
     let equal = places.filter(|(_, number)| (**number - best).abs() <= 0.0);
     equal.map(|(at, _)| at).collect()
 }

@@ -117,6 +117,7 @@ impl Words {
         let own = ways.first().map_or(0.0, |way| weight(way));
         let fit = |(at, way): (usize, &Vec<AskedWord>)| {
             let other = if at == 0 { 1.0 } else { OTHER_NAME };
+            // A divisor, so more than 0.
             other * self.fit(way) * own / weight(way).max(f64::EPSILON)
         };
         ways.iter().enumerate().map(fit).fold(0.0, f64::max)
@@ -135,7 +136,8 @@ impl Words {
 }
 
 /// 1 if the text has the word. Otherwise the square of the cosine similarity of the most similar
-/// word, or 0 if that similarity is below [`ALIKE`].
+/// word, or 0 if that similarity is below [`ALIKE`] or the word has no vector. Squared, a word that
+/// is only just similar counts little more than a third.
 fn likeness(word: &AskedWord, text: &HashSet<String>) -> f64 {
     if text.contains(&word.stem) {
         return 1.0;

@@ -57,6 +57,7 @@ pub(crate) fn shape_of(program: &str) -> Option<usize> {
     }
 }
 
+/// The shape of `a - b`. A constant operand decides before the kinds of both operands do.
 fn difference_of(a: &Expr, b: &Expr) -> &'static str {
     let divides = |e: &Expr| matches!(e, Expr::Step(Op::Divide, ..));
     if b.is_constant() && divides(a) {
@@ -74,6 +75,8 @@ fn difference_of(a: &Expr, b: &Expr) -> &'static str {
     }
 }
 
+/// The shape of `a / b`. The first pattern that fits decides, so special ones come first: an
+/// average is also something over a constant.
 fn quotient(a: &Expr, b: &Expr) -> &'static str {
     match (a, b) {
         (Expr::Step(Op::Subtract, _, base), b) if alike(base, b) => {

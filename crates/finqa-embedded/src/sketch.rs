@@ -37,6 +37,7 @@ const USED: [&str; 3] = ["used1", "used2", "used3"];
 /// The sketch of a program after the programs of earlier turns (oldest first), as an index into
 /// [`SKETCHES`].
 pub(crate) fn sketch(expr: &Expr, earlier: &[&Expr]) -> usize {
+    // All names in `SKETCHES` are shorter.
     let mut written = String::with_capacity(32);
     write(expr, earlier, &mut written);
     if written == "new" && matches!(expr, Expr::Leaf(leaf) if leaf.literal.ends_with('%')) {
@@ -75,6 +76,8 @@ fn write(expr: &Expr, earlier: &[&Expr], out: &mut String) {
     }
 }
 
+/// True for the same number. Signs are ignored, because programs often drop the minus sign of an
+/// outflow (`reading::outflow`).
 fn same(a: &PageLeaf, b: &PageLeaf) -> bool {
     alike_but_for_signs(&a.literal, &b.literal)
 }

@@ -149,6 +149,7 @@ fn to_features_file(model: impl Serialize) -> String {
         features: ranking::detail_names(),
         model,
     };
+    // Structs of numbers and texts can always be written, so the default is never used.
     serde_json::to_string(&file).unwrap_or_default() + "\n"
 }
 
@@ -163,6 +164,8 @@ fn network_from_json(text: &str) -> Result<Network, String> {
     }
 }
 
+/// Reads the text of a file of features and a model. An error, which names it `model`, if its
+/// features are not those of this program.
 fn from_features_file<M: DeserializeOwned>(model: &str, text: &str) -> Result<M, String> {
     let file: FeaturesFile<M> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if file.features == ranking::detail_names() {

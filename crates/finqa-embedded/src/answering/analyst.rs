@@ -43,7 +43,7 @@ impl Default for EmbeddedAnalyst {
 pub(super) const UNREAD: &str = "the labels do not answer the question in full";
 
 /// Maximum number of figures in a sentence that can answer without a doubt. A sentence with more is
-/// probably a row of a table that was not recognised as one.
+/// probably a row of a table that was not recognised as one. Set by hand; years count as figures.
 const IN_SENTENCE: usize = 3;
 
 /// True if an answer uses sentences, and each of them has all words of the question and at most
@@ -136,6 +136,8 @@ impl EmbeddedAnalyst {
         if !tables.is_plain() {
             let direct = direct?;
             let sure = direct.as_ref().is_ok_and(|found| found.doubt.is_none());
+            // Without earlier questions: a follow-up leaves words out, but a sentence must have all
+            // of them.
             let stated = (!sure && earlier.is_empty())
                 .then(|| tables.stated(&question.document, &question.text))
                 .flatten();
@@ -302,7 +304,8 @@ pub(crate) fn plans(
     let mut alone = alone::plans(q);
     if !out.is_empty() {
         for plan in &mut alone {
-            // The prior is a feature of the choice, so other factors need new weights.
+            // Set by hand, like the 0.9 below. The prior is a feature of the choice, so other
+            // numbers need new weights.
             plan.prior *= 0.3;
         }
     } else if let Some(first) = alone.first_mut() {

@@ -195,7 +195,8 @@ fn seen<'a>(candidates: &'a [Candidate], expr: &Expr) -> Option<&'a Candidate> {
 }
 
 /// A hash of an expression, because comparing hashes is faster than comparing literals. Different
-/// expressions may have equal hashes: [`seen`] compares the expressions too.
+/// expressions may have equal hashes: [`seen`] compares the expressions too. The multiplier is 2^64
+/// over the golden ratio, as in Fibonacci hashing; the rotation is set by hand.
 fn mark(expr: &Expr) -> u64 {
     let mix = |a: u64, b: u64| (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     match expr {

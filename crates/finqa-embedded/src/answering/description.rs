@@ -45,11 +45,13 @@ pub(super) fn describe(
         UnitKind::Number if percentages && !points => UnitKind::Percent,
         kind => kind,
     };
+    // `convert` multiplies a quotient by 100 to state it as a percentage.
     let is_100 = |factor: &Expr| matches!(factor, Expr::Leaf(leaf) if matches!(&*leaf.literal, "const_100" | "100"));
     let times_100 = matches!(expr.top(), Some((Op::Multiply, a, b)) if is_100(a) || is_100(b));
     Some(RankedAnswer {
         program: expr.program(),
         plan_name: plan.name,
+        // Percentages without `%` in the program are used as printed, so their result is too.
         in_percent: times_100
             || percentages && expr.leaves().iter().all(|leaf| !leaf.literal.contains('%')),
         unit: Unit {
@@ -82,6 +84,7 @@ fn fact_label(page: &DescribedPage<'_>, fact: &Fact) -> String {
                 .get(col)
                 .map(|c| c.name.trim())
                 .unwrap_or_default();
+            // A dated column adds nothing to the name, because the years are appended below.
             let dated = !fact.years.is_empty() && year_in_text(column).is_some();
             match (row.is_empty(), column.is_empty() || dated) {
                 (false, false) => format!("{row}, {column}"),
@@ -211,6 +214,7 @@ pub(super) fn percentages<T: PartialEq + Default + Clone>(
         Expression::Leaf(leaf) => is_percent(&leaf.source),
         Expression::Step(Op::Add | Op::Subtract, a, b) => of(a) && of(b),
         Expression::Step(Op::Divide, sum, count) => {
+            // Over 100, a printed percentage becomes a fraction.
             count.is_constant() && **count != Expression::constant(100) && of(sum)
         }
         Expression::Step(..) => false,

@@ -18,7 +18,8 @@ use finqa_core::page::year_of;
 /// in five are right (docs/embedded-analyst.md, "Confidence").
 pub(super) const SURE: f64 = 0.67;
 
-/// Phrases that ask for something that programs usually cannot answer, and what that is.
+/// Phrases that ask for something that programs usually cannot answer, and what that is. The first
+/// that a question has is the reason that is given.
 const BEYOND: [(&[&str], &str); 7] = [
     (&COMPOUND, "a compound rate"),
     (&STATISTICS, "a statistic"),

@@ -55,6 +55,7 @@ pub(super) fn programs(
         Some(ExplainedProgram {
             value: print(&one.value, one.unit, one.in_percent),
             program: one.program,
+            // Three decimals are for display only.
             score: (1000.0 * score).round() / 1000.0,
             plan: one.plan_name,
             taken: false,

@@ -42,6 +42,7 @@ pub(crate) fn fill(
         .filter_map(|choice| {
             let leaves = leaves(facts, plan, &choice.facts)?;
             let expr = scale::align(facts, plan.expr.fill(&leaves)?);
+            // Only a look-up is converted here; `variants` tries it for calculations.
             let expr = match (&plan.expr, plan.slots.first()) {
                 (PlanExpr::Slot(_), Some(query)) => scale::to_asked(facts, expr, query.scale),
                 _ => expr,
@@ -199,8 +200,8 @@ fn pairs<'a>(
 /// Index of the pair feature "pair: already in the expression".
 const KNOWN: usize = 10;
 
-/// The pair feature of two facts; `None` if the plan expects no relation. A number of a sentence
-/// that a cell has too counts as the same fact.
+/// The pair feature of two facts, as an index into `slots::OF_PAIRS`; `None` if the plan expects no
+/// relation. A number of a sentence that a cell has too counts as the same fact.
 fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
     let (one, two) = (facts.all.get(a)?, facts.all.get(b)?);
     if pairing == Pairing::Free {
@@ -230,7 +231,7 @@ fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
     })
 }
 
-/// The leaf for each slot.
+/// The leaf for each slot; `None` if there is no such fact or slot.
 fn leaves(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]) -> Option<Vec<Expr>> {
     chosen
         .iter()

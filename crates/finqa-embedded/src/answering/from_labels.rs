@@ -16,8 +16,8 @@ use crate::tables::{DirectAnswer, Doubt, FigureExpr, Place, SUM_OF_ROWS, StatedF
 /// table.
 const SENTENCE: f64 = 0.95;
 
-/// Maximum confidence of an answer whose figures may be in different units. Set by hand; such an
-/// answer has a doubt too.
+/// Maximum confidence of an answer from a report whose figures may be in different units. Set by
+/// hand; such an answer has a doubt too, which is all that one from a user's single table gets.
 const UNCLEAR_UNIT: f64 = 0.5;
 
 /// The steps that take the figures of an answer, the figures as evidence, and their names; each
@@ -42,7 +42,8 @@ fn cited(tables: &Tables, found: &DirectAnswer) -> (Vec<String>, Vec<CitedEviden
 }
 
 impl EmbeddedAnswer {
-    /// The answer from the tables of a report; `None` if its expression has no value.
+    /// The answer from the tables of a report; `None` if its expression has no value. Of several
+    /// values, the unit is that of the first.
     pub(super) fn from_report(
         tables: &Tables,
         question: &Question,
@@ -105,7 +106,8 @@ impl EmbeddedAnswer {
         })
     }
 
-    /// The answer from a sentence of a report; `None` if the number cannot be read.
+    /// The answer from a sentence of a report; `None` if the number cannot be read. Its label is
+    /// the part of the paragraph that has the number.
     pub(super) fn from_sentence(document: &Document, stated: StatedFact) -> Option<Self> {
         let StatedFact {
             paragraph,

@@ -123,6 +123,7 @@ pub(crate) fn scale_through<T>(
         }
         Expression::Step(op @ (Op::Multiply | Op::Divide), a, b) if b.is_constant() => {
             let (scale, by) = (scale_through(a, of)?, b.number()?);
+            // 0.5 only allows for rounding: the scales are far apart.
             let of_factor = |factor: f64| {
                 let mut all = [Scale::Thousand, Scale::Million, Scale::Billion].into_iter();
                 all.find(|scale| (factor - scale.factor()).abs() < 0.5)

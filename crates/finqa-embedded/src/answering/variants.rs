@@ -82,7 +82,8 @@ fn is_negative(fact: &Fact) -> bool {
     fact.cell().is_some() && fact.literal.starts_with('-')
 }
 
-/// The expression with the other sign for each cell that is negative on the page.
+/// The expression with the other sign for each cell that is negative on the page. `filling` keeps
+/// or drops a minus sign by the words, which can be wrong.
 fn flipped(facts: &Facts, expr: &Expr) -> Expr {
     let mut expr = expr.clone();
     expr.change_leaves(&mut |leaf| {

@@ -390,7 +390,8 @@ impl Facts {
 const ROUNDING: f64 = 0.003;
 
 /// Maximum number of cells that are added up to find a total. Each cell is compared with sums of
-/// its neighbours, so without a limit the time would grow with the square of the column. Set by hand.
+/// its neighbours, so without a limit the time would grow with the square of the column. Set by
+/// hand.
 const ADDENDS: usize = 40;
 
 /// Adds up numbers, beginning with the first, until their sum is `total`. Returns the lowest and

@@ -3,8 +3,8 @@
 //! In "rent was $ 5, $ 4 and $ 3 in 2007, 2006 and 2005", each amount gets one year. Days, years
 //! and the numbers of notes are not amounts.
 //!
-//! The distances in tokens and the lengths of numbers are set by hand. They decide which facts there
-//! are, so the weights depend on them.
+//! The distances in tokens and the lengths of numbers are set by hand. They decide which facts
+//! there are, so the weights depend on them.
 
 use std::sync::Arc;
 

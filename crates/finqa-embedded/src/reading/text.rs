@@ -158,8 +158,8 @@ fn push_core<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) {
     }
 }
 
-/// Adds the tokens of a number or a year; false if the piece is neither. "2,012" is a number and not
-/// a year, because years have no comma.
+/// Adds the tokens of a number or a year; false if the piece is neither. "2,012" is a number and
+/// not a year, because years have no comma.
 fn push_number<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) -> bool {
     let digits: Cow<'a, str> = if core.contains(',') {
         core.replace(',', "").into()

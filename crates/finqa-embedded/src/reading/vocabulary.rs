@@ -15,8 +15,8 @@ pub(crate) struct Vocabulary {
     count: u32,
 }
 
-/// Initial capacity, in words of a page with its stop words; most pages have fewer. Set by hand; the
-/// map grows if there are more.
+/// Initial capacity, in words of a page with its stop words; most pages have fewer. Set by hand;
+/// the map grows if there are more.
 const USUAL: usize = 512;
 
 impl Default for Vocabulary {
