@@ -32,7 +32,8 @@ const CONNECTORS: [(&str, Op); 11] = [
     ("and", Op::Subtract),
     ("by", Op::Multiply),
 ];
-/// The connectors from this index on are read only in a conversation.
+/// The connectors from this index on, some of which are ordinary words such as "and" and "by", are
+/// read only in a conversation.
 const IN_CONTEXT: usize = 6;
 
 /// "What is that times 100?": an operation on an earlier value and a number.
@@ -114,7 +115,7 @@ pub(crate) fn leading_number(text: &str) -> Option<u32> {
 }
 
 /// "And in millions?", "how much is that in percentage?": the last value in another scale, or the
-/// last quotient as a percentage.
+/// last quotient as a percentage. `None` unless the question points back and names nothing new.
 pub(crate) fn convert(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;
     if asked.change() && !asked.says(&["that", "this", "converted"])

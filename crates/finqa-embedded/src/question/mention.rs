@@ -131,6 +131,7 @@ fn share_of_whole(asked: &Wording) -> Option<(String, String)> {
         }
         let (whole, part) = verbs
             .iter()
+            // "From", "in" and "for" only if no other fits: they also occur inside the whole.
             .take(verbs.len() - 3)
             .find_map(|verb| split(rest, verb))
             .or_else(|| verbs.iter().find_map(|verb| split(rest, verb)))?;

@@ -67,7 +67,7 @@ pub(crate) enum Pairing {
     Parts,
 }
 
-/// The prior of a plan whose rule names none.
+/// The prior of a plan whose rule names none. Set by hand.
 pub(crate) const LOW: f64 = 0.2;
 
 /// A plan for a program.

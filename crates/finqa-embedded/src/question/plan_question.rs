@@ -173,6 +173,7 @@ impl<'a> PlanQuestion<'a> {
 }
 
 /// True if the last three turns named more than three quarters of the content words, by weight.
+/// Both numbers are set by hand; with a smaller share, more questions would refer to earlier ones.
 fn names_the_same(facts: &Facts, asked: &Wording, state: &EarlierTurns) -> bool {
     let (words, unknown) = weighted(facts, &asked.content());
     let known = |word: u32| {

@@ -11,8 +11,8 @@ use crate::shape::{SHAPES, shape};
 use crate::sketch::{SKETCHES, sketch};
 use finqa_core::page::year_in_text;
 
-/// Binary logarithm of the number of buckets. With more buckets, fewer words share one, and the
-/// weights files are larger.
+/// Binary logarithm of the number of buckets, set by hand. With more buckets, fewer words share
+/// one, and the weights files are larger.
 const BITS: u32 = 13;
 /// Number of buckets.
 pub const BUCKETS: usize = 1 << BITS;
@@ -32,7 +32,8 @@ pub struct WordClassifier<const CLASSES: usize> {
 }
 
 impl<const CLASSES: usize> WordClassifier<CLASSES> {
-    /// Rounds weights, which are ordered by bucket and then by class, so that the largest is 127.
+    /// Rounds weights, which are ordered by bucket and then by class, so that the largest is 127,
+    /// the most that a byte with a sign can hold.
     #[must_use]
     pub fn from_weights(weights: &[f64]) -> Self {
         let largest = weights.iter().fold(0.0_f64, |most, w| most.max(w.abs()));
@@ -170,6 +171,7 @@ fn bucket(parts: &[&str]) -> usize {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
     // A number below `BUCKETS` always fits.
+    // The upper half is mixed in, because only low bits are kept.
     usize::try_from((hash ^ (hash >> 32)) & (BUCKETS as u64 - 1)).unwrap_or(0)
 }
 

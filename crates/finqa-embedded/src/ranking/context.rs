@@ -125,6 +125,7 @@ impl<'a> ChoiceContext<'a> {
         let latest = years
             .chain(facts.rows.iter().flat_map(|row| &row.years))
             .max();
+        // Below any magnitude, so every number of a column of percentages counts as its largest.
         let mut largest = vec![f64::MIN; facts.columns.len()];
         for fact in &facts.all {
             let column = fact.cell().and_then(|(_, col)| largest.get_mut(col));
@@ -231,7 +232,7 @@ impl<'a> ChoiceContext<'a> {
     }
 
     /// Number of rows whose labels have more of the question's words, by weight, than the row of a
-    /// fact. For a number in a sentence, the number of rows whose labels have any.
+    /// fact. For a number in a sentence, the number of rows whose labels have any. At most 255.
     pub(super) fn rows_named_better(&self, fact: &Fact) -> f64 {
         let own = fact
             .cell()
@@ -265,7 +266,7 @@ impl<'a> ChoiceContext<'a> {
 
     /// The doubt that an answer is about another year than the one asked for. It is raised only on
     /// a user's page, if all figures of the answer come from sentences that state them for another
-    /// year.
+    /// year. A question for several years is not checked.
     pub(crate) fn dated_otherwise(&self, expr: &Expr) -> Option<String> {
         let [asked] = self.asked.years.as_slice() else {
             return None;
@@ -309,7 +310,8 @@ pub(super) struct QuestionWord {
     pub(super) lead: usize,
 }
 
-/// Words after which an operand is often named. The index is a feature of the network.
+/// Words after which an operand is often named, chosen by hand. The index is a feature of the
+/// network, so another order needs new weights.
 const LEADS: [&str; 18] = [
     "of", "to", "in", "from", "by", "for", "as", "is", "and", "than", "total", "over", "due",
     "percent", "per", "between", "related", "did",

@@ -16,7 +16,8 @@ pub(super) enum CueTest {
 
 use CueTest::{After, If, Says};
 
-/// The names and conditions of the cues, in the order of the network's features.
+/// The names and conditions of the cues, in the order of the network's features. The phrases are
+/// chosen by hand, and the weights are fitted to them.
 #[rustfmt::skip] // A table: rustfmt would give most of its rows four lines.
 pub(super) const CUES: [(&str, CueTest); 67] = [
     ("always", If(|_| true)),

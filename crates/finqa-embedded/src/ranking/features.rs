@@ -38,7 +38,8 @@ const OUTFLOW: [&str; 14] = [
 ];
 
 /// The traits of a candidate. `best` is the slot score of its plan's best filling, and `shape` an
-/// index into [`SHAPES`].
+/// index into [`SHAPES`]. The limits and divisors are set by hand, and the weights are fitted to
+/// the results.
 #[expect(
     clippy::too_many_lines,
     reason = "one list of values, in the order of the names in TRAITS"
@@ -57,6 +58,7 @@ pub(super) fn of(
     // Yes and no have no size. With 0.5, none of the traits about the size is set.
     let size = value.unwrap_or(0.5);
     let open = !plan.slots.is_empty();
+    // The first two shapes are look-ups.
     let look_up = shape < 2;
     let name = SHAPES.get(shape).copied().unwrap_or_default();
     let ratio = matches!(
@@ -130,7 +132,7 @@ fn count(n: usize) -> f64 {
     f64::from(u8::try_from(n.min(4)).unwrap_or(4))
 }
 
-/// True if a turn's answer is this value, ignoring signs.
+/// True if a turn's answer is this value, ignoring signs and rounding errors.
 fn has_value(turn: &EarlierTurn, value: f64) -> bool {
     turn.expr
         .number()

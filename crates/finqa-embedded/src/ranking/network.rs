@@ -8,6 +8,7 @@ use super::context::count;
 use super::network_features::CATEGORIES;
 
 /// Number of hidden units that are summed at a time, few enough that their sums stay in registers.
+/// The number of units must be a multiple of it.
 const TOGETHER: usize = 16;
 
 /// The weights of the network. Its inputs are the features, clamped to their usual range. A feature
@@ -78,6 +79,7 @@ impl Network {
         let mut from = features.len();
         cut.chain(CATEGORIES.into_iter().filter_map(move |(at, values)| {
             let value = features.get(at).copied().unwrap_or_default();
+            // Beyond the last category there is no input.
             let value = (0..values).find(|known| count(*known) >= value);
             let input = value.map(|value| (from + value, 1.0));
             from += values;

@@ -333,7 +333,7 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T> + Clone) -> usize {
     values.clone().enumerate().filter(new).count()
 }
 
-/// True if a cell of the table has the value, with either sign.
+/// True if a cell of the table has the value, with either sign and up to rounding errors.
 fn printed(facts: &Facts, value: f64) -> bool {
     let same = |fact: &Fact| (fact.number.abs() - value.abs()).abs() <= 1e-9 * value.abs();
     facts

@@ -31,7 +31,8 @@ pub(super) const OF_BOTH: [&str; 11] = [
     "first adds up the second", "as the things named", "as the periods",
 ];
 
-/// The fit of a fact in a role about which the words of the question say nothing.
+/// The fit of a fact in a role about which the words of the question say nothing. Set by hand, as
+/// are the other values below for what is missing; the weights are fitted to them.
 const NO_ROLE: f64 = -20.0;
 
 /// A fact that candidates use, with the features that do not depend on the candidate.

@@ -35,6 +35,7 @@ pub(crate) fn roll_forward(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         at(*i).is_some_and(|f| {
             let dated = match late {
                 Some(late) => of_year(f, late),
+                // Without two years, a closing balance of a year asked for, or one without a year.
                 None => {
                     wanted.years.is_empty()
                         || f.years.is_empty()

@@ -15,7 +15,7 @@ use finqa_core::number::UnitKind::{Number, Percent, YesNo};
 use finqa_core::program::Op;
 
 /// Minimum log-odds of a shape against the likeliest one. A shape that is less than 0.7 % as likely
-/// gets no plan.
+/// gets no plan. Set by hand; a lower one would make more candidates for each question.
 const LEAST: f64 = -5.0;
 
 /// The plans for the likely shapes, the likeliest first. `proposal` has the log-odds of each shape.

@@ -95,8 +95,8 @@ fn is_hundred(x: f64) -> bool {
 }
 
 /// True if the page shows what became of 100 invested. Either nearly every row or column of the
-/// table has a 100, or the page has the words "return", "invest" and "index" and its text has
-/// "$100".
+/// table has a 100 (one can lack it), or the page has the words "return", "invest" and "index" and
+/// its text has "$100".
 pub(crate) fn starts_at_hundred(facts: &Facts) -> bool {
     let hundreds = facts
         .all

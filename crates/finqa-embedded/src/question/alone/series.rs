@@ -11,7 +11,8 @@ use crate::operations;
 use crate::reading::facts::{Fact, Facts};
 use finqa_core::number::UnitKind::Number;
 
-/// Number of best facts whose rows and columns are tried.
+/// Number of best facts whose rows and columns are tried. Set by hand, like the next two; larger
+/// ones make more candidates.
 const LOOKED_AT: usize = 6;
 /// Maximum number of runs that get a plan. The runs of the facts that fit best come first.
 const TRIED: usize = 3;
@@ -67,7 +68,7 @@ fn over(
     ProgramPlan::new(name, expr, slots).free(prior, Number)
 }
 
-/// The average of all slots; `None` for a run of less than two facts.
+/// The average of all slots; `None` for a run of less than two facts, whose average is a look-up.
 fn mean(run: &[usize]) -> Option<PlanExpr> {
     let average = operations::average((0..run.len()).map(PlanExpr::Slot).collect());
     average.filter(|_| run.len() >= 2)

@@ -15,7 +15,7 @@ use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
 
 /// "How much does that change represent in relation to the 2005 value?": the latest difference over
-/// the value that is named.
+/// the value that is named. `None` if a time follows the connector, as in "over the year".
 pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let difference = q.state.last_difference()?;
     let (a, b) = difference.difference()?;
@@ -56,7 +56,7 @@ pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progr
 /// The value with which a change is compared. If the text names nothing new (earlier turns named
 /// more than 60 % of its words, by weight), this is the second operand of the difference, or the
 /// first one if only the first is of a year that the text names. Otherwise it is a fact of the
-/// page.
+/// page. The 60 % are set by hand.
 fn base(
     q: &PlanQuestion<'_>,
     difference: &EarlierTurn,
@@ -121,7 +121,8 @@ pub(super) fn of_results(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
 }
 
 /// "And the percentage change?": the latest difference over its second operand, or the relative
-/// change of the last two values.
+/// change of the last two values. `None` for two years or more of which one is new: its value is
+/// not among those of earlier turns.
 pub(super) fn relative_change(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;
     if !asked.relative_change() && !asked.says(&["growth rate", "rate of return", "return"]) {

@@ -142,7 +142,8 @@ fn open(expr: &Expr, facts: &[usize]) -> PlanExpr {
     }
 }
 
-/// Looks up a value of the page, unless the question asks for a calculation of its own.
+/// Looks up a value of the page, unless the question asks for a calculation of its own. "The year
+/// before" is read as the year before that of the last turn.
 fn look_up(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;
     if asked.relative_change() && !q.refers && asked.years.len() >= 2 {
