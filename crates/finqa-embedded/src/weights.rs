@@ -86,6 +86,7 @@ impl EmbeddedWeights {
         )
     }
 
+    /// Reads all four files. The confidence, scorer and linear choice are in the first.
     fn from_files(
         [weights, network]: [&str; 2],
         shapes: &[u8],
@@ -143,6 +144,7 @@ struct FeaturesFile<M> {
     model: M,
 }
 
+/// The text of a file that [`from_features_file`] reads.
 fn to_features_file(model: impl Serialize) -> String {
     let file = FeaturesFile {
         version: VERSION,

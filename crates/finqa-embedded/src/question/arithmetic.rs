@@ -175,7 +175,7 @@ fn target(asked: &Wording) -> Option<u32> {
 
 /// The number of units in the scale of the last value. The scale is that of its last fact, else of
 /// a column header if the fact is a cell, else of the last question, else of a sentence with "in".
-/// 1 if none of them names a scale.
+/// 1 if none of them names a scale. Of several scales in a text, the largest counts.
 fn scale_of(q: &PlanQuestion<'_>) -> u32 {
     let words = |phrase: &str| {
         let mut scales = Scale::ALL.into_iter().rev();

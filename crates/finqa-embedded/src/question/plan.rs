@@ -79,8 +79,8 @@ pub(crate) struct ProgramPlan {
     pub(crate) expr: PlanExpr,
     pub slots: Vec<SlotQuery>,
     pub(crate) pairing: Pairing,
-    /// The rule's confidence in the plan before any fact is seen, from 0 to 1. It is a feature of
-    /// the choice.
+    /// The rule's confidence in the plan before any fact is seen, from 0 to 1. Set by hand in each
+    /// rule. It is a feature of the choice, so other priors need new weights.
     pub(crate) prior: f64,
     /// The kind of its value.
     pub kind: UnitKind,

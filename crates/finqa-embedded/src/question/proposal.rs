@@ -111,6 +111,7 @@ pub(crate) fn buckets(phrase: &str, before: &[&str], alone: bool) -> Vec<usize> 
         let at = before.len().checked_sub(k)?;
         before.get(at).copied()
     };
+    // "-" marks a missing turn.
     let first = if alone { "alone" } else { "-" };
     let (last, before_last) = (back(1).unwrap_or(first), back(2).unwrap_or("-"));
     out.push(bucket(&["last", last]));

@@ -39,6 +39,7 @@ pub(crate) struct CommonQuery {
 }
 
 impl Wording {
+    /// Reads a text as it is written, in any case; on a user's page, after `Facts::written`.
     pub(crate) fn read(question: &str) -> Self {
         let lower = question.to_lowercase();
         let tokens: Vec<_> = tokenize(&lower)
@@ -106,7 +107,7 @@ impl Wording {
         })
     }
 
-    /// The scale of "in millions" or "in million".
+    /// The scale of "in millions" or "in million"; of several, the largest.
     fn scale(&self) -> Option<Scale> {
         let mut scales = Scale::ALL.into_iter().rev();
         scales.find(|scale| {

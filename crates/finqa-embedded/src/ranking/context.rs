@@ -112,6 +112,7 @@ pub(crate) struct ChoiceContext<'a> {
 }
 
 impl<'a> ChoiceContext<'a> {
+    /// Without plans, cues and sketches: `EmbeddedAnalyst::context` adds them.
     pub(crate) fn new(
         facts: &'a Facts,
         asked: &'a Wording,
@@ -351,8 +352,8 @@ pub(super) fn first_trait() -> usize {
     SHAPES.len() + VARIANTS.len() - 1
 }
 
-/// The binary exponent of a value: 6 for 100, because it is between 2^6 and 2^7. -1023 for 0, and
-/// -30 without a value.
+/// The binary exponent of a value, read from its bits (IEEE 754): 6 for 100, because it is between
+/// 2^6 and 2^7. -1023 for 0, and -30 without a value.
 pub(super) fn size(value: Option<f64>) -> f64 {
     let Some(value) = value else { return -30.0 };
     let exponent = (value.to_bits() >> 52) & 0x7ff;

@@ -70,6 +70,7 @@ pub(crate) fn features(
             .filter(|(_, value)| value.abs() > 0.0)
             .map(|(i, value)| (from + i, value)),
     );
+    // The last name is "another".
     let name = context.plan_name(filled).unwrap_or(PLAN_NAMES.len() - 1);
     let place = if filled.plan < context.follow_ups {
         0

@@ -97,7 +97,7 @@ const DETAILS: [Detail; 54] = [
 ];
 
 /// The features whose values number categories: kind, variant and rule. Each entry has the
-/// feature's index and the number of its values.
+/// feature's index and the number of its values. The last rule is any plan that is not listed.
 pub(crate) const CATEGORIES: [(usize, usize); 3] = [
     (8, SHAPES.len()),
     (9, VARIANTS.len()),

@@ -45,6 +45,8 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
+    /// Reads a page of the dataset, or of a user with one table. The marks and weights come last,
+    /// because they compare all facts and words.
     pub(crate) fn read(document: &Document, slot_weights: &[f64]) -> Self {
         let mut facts = Self {
             slot_weights: slot_weights.to_vec(),
@@ -129,6 +131,7 @@ impl Facts {
         let closing = known(&["ending", "end", "december", "closing"]);
         let balance = known(&["balance", "balances", "liability"]);
         let first = |row: &FactRow| row.label.iter().any(|word| opening.contains(word));
+        // Row 0 is the header.
         let opened = self.rows.iter().skip(1).any(first);
         self.total = self.vocabulary.get("total");
         for fact in self.all.iter_mut().filter(|fact| fact.cell().is_some()) {

@@ -21,7 +21,7 @@ fn names_outflow(name: &str) -> bool {
         "payment", "paid", "purchase", "repurchase", "provision", "dividend", "deduct",
         "reduction", "settle", "depreciation", "tax", "interest",
     ];
-    // Rows with such a word can be inflows or outflows.
+    // Rows with such a word can be inflows or outflows. The dataset has blanks after brackets.
     let both = [
         "gain", "income", "profit", "earnings", "provided", "increase", "( used", "(used",
     ];

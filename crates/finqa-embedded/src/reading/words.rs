@@ -57,6 +57,8 @@ pub(crate) fn synonyms(stem: &str) -> &'static [String] {
 }
 
 impl WordLists {
+    /// Reads the text of the file. An error, which only a test sees, if it has another form or
+    /// version.
     fn from_json(text: &str) -> Result<Self, String> {
         let file: WordsFile = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if file.version != VERSION {

@@ -39,6 +39,7 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
                 Some((over(of_slots(Op::Add), two), 2, Number))
             }
             "product" => Some((of_slots(Op::Multiply), 2, Number)),
+            // Only if the rule for comparisons has made no such plan.
             "comparison" if !compared => Some((of_slots(Op::Greater), 2, YesNo)),
             "over a sum" => Some((over(Slot(0), of_slots(Op::Add)), 2, Percent)),
             "sum over" => Some((over(of_slots(Op::Add), Slot(2)), 3, Percent)),

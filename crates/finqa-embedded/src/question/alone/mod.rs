@@ -4,7 +4,7 @@
 //! Each rule returns a plan, or nothing if the question lacks its words. The rules for changes are
 //! in this file, those for shares, sums, averages and comparisons in `parts`, for whole rows in
 //! `series`, and for special kinds in the others. `fallback_templates` makes plans by the likely
-//! shapes.
+//! shapes. The priors are set by hand; other ones need new weights.
 
 mod balance;
 mod described;
@@ -84,7 +84,7 @@ pub(crate) fn relative_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
 }
 
 /// "What was the change in rent?": `later - earlier`, or the difference of two things that the
-/// question names.
+/// question names, unless it also names two years.
 pub(crate) fn difference(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let asked = q.asked;
     if !asked.change()
