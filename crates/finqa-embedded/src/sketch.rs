@@ -40,6 +40,7 @@ pub(crate) fn sketch(expr: &Expr, earlier: &[&Expr]) -> usize {
     // All names in `SKETCHES` are shorter.
     let mut written = String::with_capacity(32);
     write(expr, earlier, &mut written);
+    // The look-up of a percentage is a class of its own here, as it is among the shapes.
     if written == "new" && matches!(expr, Expr::Leaf(leaf) if leaf.literal.ends_with('%')) {
         written.push('%');
     }

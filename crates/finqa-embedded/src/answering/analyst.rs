@@ -151,6 +151,7 @@ impl EmbeddedAnalyst {
             history: Vec::new(),
             ..question.clone()
         };
+        // A question that is complete, or was completed by the last one, takes over nothing else.
         let asked = if direct.is_some() { &alone } else { question };
         let why = match direct.unwrap_or(Err(Doubt::Open)) {
             Ok(DirectAnswer {
@@ -164,6 +165,7 @@ impl EmbeddedAnalyst {
         }
         let guess = self.ranked_answer(page, asked, explanation)?;
         let doubt = match why {
+            // The tables ask for a sentence, and the guess comes from one that fits.
             Doubt::InText(_) if is_of_text(&guess, question) => guess.doubt,
             Doubt::Missing(why) | Doubt::InText(why) => Some(why),
             Doubt::Open => Some(guess.doubt.unwrap_or_else(|| UNREAD.to_owned())),

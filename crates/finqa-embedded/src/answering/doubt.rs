@@ -64,6 +64,8 @@ pub(crate) fn doubt(
     if which && value.number().is_some() && !year {
         return Some("the question asks for a name, not a number".to_owned());
     }
+    // The choice is fitted to the dataset, so the kind of the value is only checked on a user's
+    // page.
     if context.facts.own && asked.asks_yes_no() && value.yes_no().is_none() {
         return Some("the question asks for yes or no".to_owned());
     }

@@ -37,8 +37,8 @@ fn times(large: Scale, small: Scale) -> Option<u32> {
     (large > small).then_some(large / small)
 }
 
-/// Converts the operands of a quotient to the smaller of their scales. Returns other expressions,
-/// and those with an operand without a scale, unchanged.
+/// Converts the operands of a quotient to the smaller of their scales, so that the factor is a
+/// whole number. Returns other expressions, and those with an operand without a scale, unchanged.
 pub(crate) fn align(facts: &Facts, expr: Expr) -> Expr {
     let Some((Op::Divide, a, b)) = expr.top() else {
         return expr;

@@ -37,6 +37,7 @@ impl<const CLASSES: usize> WordClassifier<CLASSES> {
     #[must_use]
     pub fn from_weights(weights: &[f64]) -> Self {
         let largest = weights.iter().fold(0.0_f64, |most, w| most.max(w.abs()));
+        // A divisor, so not 0 if all weights are.
         let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
         #[allow(
             clippy::cast_possible_truncation,

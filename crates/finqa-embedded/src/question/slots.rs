@@ -124,6 +124,7 @@ pub(crate) struct SlotScorer<'a> {
     /// The weight of all requested words, with a factor of 0.4 for those that the page lacks; 1 if
     /// there are none.
     total: f64,
+    /// The weight of the inherited words; at least 1, because it is a divisor.
     inherited_total: f64,
     /// The last of the facts that earlier turns used.
     anchor: Option<&'a Fact>,

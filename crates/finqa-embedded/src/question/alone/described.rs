@@ -78,7 +78,7 @@ fn same_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
 }
 
 /// "Assuming a 5% return, what would the assets earn?": `amount * 5%`. Only for a rate that the
-/// page does not have.
+/// page does not have: a printed one is a fact, which can fill a slot.
 fn named_rate(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let asked = q.asked;
     if !asked.says(&["assuming", "assume"]) || asked.change() || asked.yes_no() {

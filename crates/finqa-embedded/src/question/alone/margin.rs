@@ -10,7 +10,8 @@ use finqa_core::program::Op;
 /// Names of a company's profit, the preferred ones first.
 pub(super) const PROFITS: [&str; 4] = ["net income", "net earnings", "operating profit", "profit"];
 
-/// The kinds of margin, each with names of the profit that it is computed from.
+/// The kinds of margin, each with names of the profit that it is computed from. The first kind that
+/// the question names counts, and the first name that a row has.
 const MARGINS: [(&str, &[&str]); 5] = [
     (
         "operating",

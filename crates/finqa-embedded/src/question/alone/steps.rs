@@ -19,6 +19,7 @@ pub(crate) fn compound(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         return None;
     }
     let (late, mut early) = q.two_periods()?;
+    // With one year, a named span says how far back the earlier one is.
     if asked.years.len() < 2 {
         let span = asked.periods_named().and_then(|n| u16::try_from(n).ok());
         early = span.map_or(early, |n| late - n);

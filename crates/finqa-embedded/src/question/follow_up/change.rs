@@ -25,6 +25,7 @@ pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progr
     ]
     .iter()
     .find_map(|c| q.asked.split(c))?;
+    // "Over the year" names a time, not a divisor.
     let time = [
         "the year", "the years", "year", "the period", "the following", "the previous", "the same",
         "this period", "that period", "time", "the time", "the month", "the quarter", "those",

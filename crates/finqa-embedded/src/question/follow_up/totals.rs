@@ -73,7 +73,7 @@ pub(super) fn unit_price(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
 }
 
 /// "And the average per year?": the latest sum over its number of values, or the average of the
-/// last two or three values.
+/// last two values, or of three if the question says so. Values before a calculation do not count.
 pub(super) fn average(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     if !q.asked.says(&["average", "mean"]) || !q.refers || q.asked.years.len() == 1 {
         return None;
