@@ -136,7 +136,8 @@ pub(crate) fn candidates(
         let filled = fill(context.facts, plan, i, &mut choices);
         let best = filled.first().map_or(0.0, |f| f.score);
         for filled in filled {
-            // A filling that an earlier plan made too is skipped; its variants were added then.
+            // A filling that an earlier plan made too is skipped; its variants were added then. One
+            // that is so far only a variant of another still gets variants of its own.
             if seen(&out, &filled.expr).is_some_and(|one| one.filled.variant == 0) {
                 continue;
             }

@@ -120,6 +120,7 @@ pub(super) fn of(
         flag(read.mixed()),
         flag(matches!(name, "ratio" | "sum") && read.across_columns()),
         flag(filled.plan < context.follow_ups),
+        // The likeliest shape and the likeliest sketch have log-odds 0, all others less.
         proposed.max(-8.0) / 4.0,
         flag(proposed >= 0.0),
         sketch.map_or(0.0, |odds| odds.max(-8.0) / 4.0),

@@ -88,6 +88,7 @@ pub(super) fn product(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPl
             ("", &["times", "multiplied by"]),
         ],
     )
+    // `operands` needs a name or a year on both sides, which "this times that" lacks.
     .or_else(|| q.asked.split("times"))
     .or_else(|| q.asked.split("multiplied by"))?;
     let (a, b) = pair(q, &a, &b);
