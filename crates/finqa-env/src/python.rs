@@ -29,7 +29,7 @@ pub(crate) fn repr_float(x: f64) -> String {
     }
 }
 
-/// Python's `repr` of a text.
+/// Python's `repr` of a text. Beyond Latin-1, characters that Python would escape are kept.
 pub(crate) fn repr(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') {
         '"'

@@ -94,11 +94,13 @@ impl Catalog {
         })?;
         let mut companies = BTreeMap::new();
         for (company, folder) in entries(&path.join(COMPANIES))? {
+            // The metadata of all tables is a file in this folder.
             if !folder.is_dir() {
                 continue;
             }
             let tables: &mut Vec<_> = companies.entry(company).or_default();
             for (name, file) in entries(&folder)? {
+                // Every `.json` goes, and not only the last one, as in the names that agents send.
                 if name.ends_with(".json") {
                     let parsed = python::read_json(&read(&file)?);
                     tables.push((name.replace(".json", ""), parsed.map_err(|e| e.to_string())));
@@ -171,7 +173,8 @@ impl Catalog {
     }
 
     /// BLAKE3 hash of the questions, the tables and their descriptions, in hex. If two hashes are
-    /// equal, the episodes were played on the same data.
+    /// equal, the episodes were played on the same data. Columns of the questions that do not
+    /// change an episode are left out.
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         // The length separates a text from the next one, because `ab` and `c` must not hash like
@@ -263,6 +266,7 @@ impl Catalog {
                 Some(_) => {}
             }
         }
+        // The order of the hash map `info` differs between processes.
         problems.sort();
         CatalogReport {
             companies: self.companies.len(),

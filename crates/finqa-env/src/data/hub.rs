@@ -259,6 +259,7 @@ impl Hub<'_> {
     /// all files are of one revision even if the branch moves during the download.
     async fn keep(&self, folder: &Path, commit: &str, file: &HubFile) -> Result<(), HubError> {
         let path = folder.join(&file.path);
+        // A file that cannot be read is fetched again.
         let kept = files::read(&path).ok();
         if kept.is_none_or(|bytes| file.verify(&bytes, &path).is_err()) {
             let place = format!("datasets/{DATASET}/resolve/{commit}");

@@ -13,7 +13,8 @@ use crate::python;
 /// Existing keys keep their positions. The new keys follow, types before values.
 pub(super) fn table_info(entry: &Map<String, Value>, frame: &[RawColumn]) -> String {
     let (mut dtypes, mut values) = (Map::new(), Map::new());
-    // The values of the first column are always listed, even if they are numbers.
+    // The values of the first column are always listed, even if they are numbers, as in OpenEnv's
+    // `finqa_env`.
     for (at, (name, cells)) in frame.iter().enumerate() {
         let kind = dtype(cells);
         dtypes.insert(name.clone(), kind.into());
@@ -68,7 +69,8 @@ fn shown(cell: &FrameCell, dtype: &str) -> Value {
 }
 
 /// True if every letter or digit from the second row on is a digit, as in `12%` and `$ (1,234)`. A
-/// missing cell counts as the text `None`, so it makes the result false.
+/// missing cell counts as the text `None`, so it makes the result false. OpenEnv's `finqa_env` skips
+/// the first row too.
 fn all_numeric(cells: &[Value]) -> bool {
     cells.iter().skip(1).all(|cell| {
         let text = python::display(cell);

@@ -7,7 +7,7 @@ use jiff::civil::{Date, DateTime, Time};
 
 use finqa_core::page::MONTHS;
 
-/// Reads a date, with or without a time.
+/// Reads a date. A date in digits may have a time. `None` for a text in any other form.
 pub(super) fn parse(text: &str) -> Option<DateTime> {
     let text = text.trim().to_lowercase();
     numeric(&text).or_else(|| worded(&text))
@@ -25,6 +25,7 @@ pub(super) fn print(moment: DateTime) -> String {
 
 /// Reads `2024-12`, `2024-12-31` or `12/31/2024`, each with or without a time.
 fn numeric(text: &str) -> Option<DateTime> {
+    // The `t` is the `T` of ISO 8601, which `parse` wrote in lower case.
     let (day, time) = match text.split_once([' ', 't']) {
         Some((day, time)) => (day, clock(time.trim())?),
         None => (text, Time::midnight()),

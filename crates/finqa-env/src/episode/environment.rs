@@ -79,7 +79,8 @@ impl Environment {
         }
     }
 
-    /// Creates an environment on the question at `index`, as if a reset had asked it.
+    /// Creates an environment on the question at `index`, as if a reset had asked it. A later reset
+    /// without a seed uses the seed 0.
     pub fn on_question(catalog: Arc<Catalog>, rules: EpisodeRules, index: usize) -> Self {
         Self {
             question: Some(index),
@@ -90,10 +91,11 @@ impl Environment {
 
     /// Starts an episode and returns its metadata.
     ///
-    /// With `split` and `index`, the question is that task. With only `split`, it is the next
-    /// question of the split. Without `split`, it is the next of all questions. A seed restarts the
-    /// order of questions, and so does a change of the split, so the same seed always asks the same
-    /// question first. The caller generates an `episode_id` if the client sent none.
+    /// With `split` and `index`, the question is that task, and a seed has no effect. With only
+    /// `split`, it is the next question of the split. Without `split`, it is the next of all
+    /// questions. A seed restarts the order of questions, and so does a change of the split, so the
+    /// same seed always asks the same question first. The caller generates an `episode_id` if the
+    /// client sent none.
     ///
     /// # Errors
     /// If the split has no task of this index, or no tasks at all. The current episode continues.

@@ -60,10 +60,12 @@ impl QuestionOrder {
         let mut below_count = || {
             let mut bytes = [0; 8];
             bits.fill(&mut bytes);
+            // The remainder makes small indices likelier, but by at most 2^-64.
             u64::from_le_bytes(bytes) % self.count
         };
         let first = below_count();
-        // A stride without a common divisor with the count visits every index.
+        // A stride without a common divisor with the count visits every index. There always is one,
+        // so the loop ends.
         let mut stride = below_count();
         while gcd(stride, self.count) != 1 {
             stride = below_count();

@@ -30,7 +30,7 @@ pub(crate) enum StepFault {
     Server(&'static str),
 }
 
-/// Maximum number of characters of a tool's name that an answer repeats.
+/// Maximum number of characters of a tool's name that an answer repeats. Set by hand.
 const NAME: usize = 200;
 
 /// Begins an episode.

@@ -56,6 +56,7 @@ async fn reap(app: Arc<ServerState>) {
     if limit.is_zero() {
         return;
     }
+    // A limit below 5 s is its own interval.
     let interval = (limit / 4).max(Duration::from_secs(5)).min(limit);
     loop {
         tokio::time::sleep(interval).await;

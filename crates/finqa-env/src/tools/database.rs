@@ -109,6 +109,7 @@ impl Database {
                 as_c_int(limits.statement_bytes),
             ),
             (Limit::SQLITE_LIMIT_ATTACHED, 0),
+            // No threads besides the one that runs the query.
             (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
             // Set by hand, because compiling a wide or deep statement does not check the clock.
             (Limit::SQLITE_LIMIT_FUNCTION_ARG, 100),
@@ -204,6 +205,7 @@ impl Database {
         let mut cursor = statement.query([]).map_err(failed)?;
         while let Some(row) = cursor.next().map_err(failed)? {
             if rows.len() == limits.result_rows {
+                // Not `Long`, because the full budget allows no more rows.
                 let limit = limits.result_rows;
                 let text = format!("the result has more than {limit} rows: select fewer");
                 return Err(QueryError::Result(text));
@@ -342,7 +344,8 @@ fn quote(name: &str) -> String {
 }
 
 /// An upper bound for the size of the longest row in bytes. A cell that is not text counts as 10,
-/// and every column adds 10.
+/// and every column adds 10: a number takes at most 8 bytes, and a column's entry in the header of
+/// the row at most 9.
 fn longest_row(columns: &[TypedColumn]) -> usize {
     let rows = columns.first().map_or(0, |c| c.cells.len());
     let length = |row: usize| -> usize {

@@ -42,6 +42,7 @@ const UNARY: [UnaryFunction; 21] = [
     ("pi", |_| PI),
 ];
 
+/// Functions that return an integer unchanged.
 const ROUNDERS: [UnaryFunction; 4] = [
     ("ceil", f64::ceil),
     ("ceiling", f64::ceil),
@@ -53,6 +54,7 @@ type BinaryFunction = (&'static str, fn(f64, f64) -> f64);
 
 const BINARY: [BinaryFunction; 5] = [
     ("atan2", f64::atan2),
+    // As in SQLite, the result for a base of at most 1 is NULL.
     ("log", |base, x| match ln(base) {
         divisor if divisor > 0.0 => ln(x) / divisor,
         _ => f64::NAN,
@@ -81,6 +83,7 @@ pub(super) fn register(connection: &Connection, budget: &CallBudget) -> Result<(
     for (name, f) in UNARY {
         let arguments = if name == "pi" { 0 } else { 1 };
         connection.create_scalar_function(name, arguments, flags, move |c| {
+            // Only `pi` has no argument, and it ignores this one.
             if c.is_empty() {
                 return Ok(finite(f(0.0)));
             }
@@ -164,7 +167,8 @@ const PRODUCT_BYTES: usize = 1 << 20;
 const PATTERN_BYTES: i32 = 256;
 
 thread_local! {
-    /// A connection on which `SQLite`'s own functions are not replaced.
+    /// A connection on which `SQLite`'s own functions are not replaced. There is one per thread,
+    /// because a `Connection` is not `Sync`.
     static PLAIN: OnceCell<Connection> = const { OnceCell::new() };
 }
 
@@ -230,6 +234,7 @@ fn original<'a>(
             }
         };
         let limit = i32::try_from(largest).unwrap_or(i32::MAX);
+        // Set for each call, because the databases of a thread have different limits.
         plain.set_limit(Limit::SQLITE_LIMIT_LENGTH, limit)?;
         let mut statement = plain.prepare_cached(&format!("SELECT {name}({marks})"))?;
         for (at, value) in given.enumerate() {

@@ -90,7 +90,7 @@ impl ToolLimits {
     }
 
     /// The budget of a query that did not finish within the brief budget. Only one query at a time
-    /// has this budget.
+    /// has this budget. Its number of instructions is set by hand.
     pub(super) fn full(&self) -> QueryBudget {
         QueryBudget {
             time: self.query_time,

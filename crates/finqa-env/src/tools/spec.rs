@@ -92,6 +92,7 @@ impl EnvTool {
         let is_known = |name: &str| self.parameters.iter().any(|(known, _)| *known == name);
         match given.keys().find(|name| !is_known(name)) {
             Some(name) => {
+                // Cut to a length set by hand, so that the answer does not repeat a long name.
                 let name = head(name, 200);
                 Err(fault(format!("unexpected keyword argument {name}")))
             }

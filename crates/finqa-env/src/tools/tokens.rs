@@ -31,7 +31,8 @@ impl SqlToken<'_> {
 
 /// An upper bound for the number of terms to which a statement expands when `SQLite` replaces
 /// columns by the terms of the subqueries that define them: the product of the numbers of terms of
-/// all SELECTs. Usually, there are far fewer.
+/// all SELECTs. Usually, there are far fewer. Keywords other than the most frequent ones count as
+/// terms, which only raises the bound.
 pub(super) fn most_terms(tokens: &[SqlToken<'_>]) -> usize {
     const KEYWORDS: [&str; 6] = ["from", "where", "as", "and", "or", "with"];
     let is_term = |token: &&SqlToken<'_>| match token {

@@ -16,6 +16,7 @@ use crate::server::state::metrics::RefusalReason;
 use crate::server::state::query_queue::QueryCostHistory;
 use crate::server::state::sessions::EnvSession;
 
+// The codes of JSON-RPC 2.0, section 5.1. The last is from its range for errors of servers.
 const PARSE_ERROR: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
 const METHOD_NOT_FOUND: i32 = -32601;
@@ -93,7 +94,8 @@ fn is_notification(object: &Map<String, Value>) -> bool {
     is_request && !object.contains_key("id")
 }
 
-/// Answers a request given as an object.
+/// Answers a request given as an object. If the request is invalid, the id of the answer is null,
+/// as in JSON-RPC 2.0.
 pub(crate) async fn answer_object(
     app: &Arc<ServerState>,
     object: &Map<String, Value>,
@@ -225,6 +227,7 @@ async fn call(
             ));
         }
     };
+    // A request without a session has no earlier query.
     let stateless = QueryCostHistory::default();
     let queries = session.map_or(&stateless, |session| &session.queries);
     let text = calls::call_tool(app, queries, name.clone(), arguments)

@@ -65,10 +65,12 @@ impl ServerHandler for FinqaMcp {
     ) -> Result<CallToolResponse, ErrorData> {
         let known = self.tools().iter().any(|tool| tool.name == request.name);
         if !known {
+            // MCP reports an unknown tool as a protocol error with this code.
             let message = format!("Unknown tool: '{}'", head(&request.name, 200));
             return Err(ErrorData::invalid_params(message, None));
         }
         let arguments = request.arguments.unwrap_or_default();
+        // Stateless, so there is no earlier query.
         let (queries, name) = (QueryCostHistory::default(), request.name.into_owned());
         let result = match calls::call_tool(&self.app, &queries, name, arguments).await {
             Ok(text) => {
@@ -114,6 +116,7 @@ pub(crate) fn http_service(
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .with_legacy_session_mode(false)
+        // A tool sends nothing before its result, so a stream of events is not needed.
         .with_json_response(true)
         .with_max_request_body_bytes(MESSAGE_BYTES)
         .with_cancellation_token(app.shutdown.clone());
@@ -138,6 +141,7 @@ pub async fn serve_stdio(
     tools: Arc<Tools>,
     shutdown: CancellationToken,
 ) -> Result<(), ServerError> {
+    // The default rules and options, because there are neither episodes nor sockets.
     let app = ServerState::new(
         tools,
         EpisodeRules::default(),

@@ -61,6 +61,8 @@ pub(crate) async fn answer(
     }
 }
 
+/// Does what a message asks for. `None` if the message closes the session. The error is a fault of
+/// the message's fields.
 async fn read_and_do(
     app: &Arc<ServerState>,
     session: &Arc<EnvSession>,
@@ -111,6 +113,7 @@ async fn read_and_do(
         }
         _ => {
             app.metrics.rejected(RefusalReason::Invalid);
+            // Cut to a length set by hand, so that the answer does not repeat a long text.
             let name = kind.map(python::display).unwrap_or_default();
             let message = format!("Unknown message type: {}", head(&name, 200));
             error("UNKNOWN_TYPE", &message, json!({}))

@@ -21,6 +21,7 @@ pub(crate) fn splits() -> Value {
         .collect()
 }
 
+/// The split of this name. The error repeats at most 100 characters of another name (set by hand).
 pub(crate) fn split(name: &str) -> Result<TaskSplit, TaskError> {
     let unknown = |_| TaskError::UnknownSplit(cut(name, 100, "..."));
     name.parse().map_err(unknown)
@@ -54,6 +55,7 @@ pub(crate) fn answer(
     })
 }
 
+/// One task in OpenEnv's form; `None` if the split has no task of this index.
 fn task(catalog: &Catalog, split: TaskSplit, index: usize) -> Option<Value> {
     let at = *catalog.splits().tasks(split).get(index)?;
     let question = catalog.questions().get(at)?;

@@ -18,7 +18,7 @@ use crate::tools::specs;
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Upper bounds of the histogram's buckets in seconds. They range from the time of a look-up to the
-/// time limit of a step.
+/// time limit of a step, and are set by hand.
 const BUCKETS: [f64; 14] = [
     0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0,
 ];

@@ -61,7 +61,8 @@ impl ServerState {
     }
 
     /// A new environment without an episode. The seed for its order of questions comes from the
-    /// random bits of a version 4 UUID, so that no client can guess it.
+    /// random bits of a version 4 UUID, so that no client can guess it. The halves are combined so
+    /// that the fixed bits of each meet random bits of the other.
     pub(crate) fn environment(&self) -> Environment {
         let (high, low) = Uuid::new_v4().as_u64_pair();
         let seed = high ^ low.rotate_left(32);
@@ -69,8 +70,8 @@ impl ServerState {
     }
 }
 
-/// The number of brief queries that run at the same time: one per processor, but at least two. In
-/// addition, one long query can run.
+/// The number of brief queries that run at the same time: one per processor, but at least two (set
+/// by hand). In addition, one long query can run.
 fn brief_queries() -> usize {
     std::thread::available_parallelism().map_or(2, |processors| processors.get().max(2))
 }

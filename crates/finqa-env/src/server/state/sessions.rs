@@ -61,6 +61,7 @@ pub(crate) struct CapacityReached {
     pub max: usize,
 }
 
+/// The error for an unknown session, with at most 200 characters of its id (set by hand).
 fn unknown(id: &str) -> String {
     format!("Unknown session_id: {}", head(id, 200))
 }

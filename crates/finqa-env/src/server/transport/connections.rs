@@ -108,7 +108,7 @@ async fn accept(
             Ok((stream, _)) => return (stream, place),
             Err(error) => {
                 // The peer has disconnected, or the process has no file descriptor left. In the
-                // second case, wait until another connection is closed.
+                // second case, wait until another connection is closed. The pause is set by hand.
                 tracing::warn!(%error, "cannot accept a connection");
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
@@ -166,6 +166,7 @@ pub(crate) async fn read_body(
 /// Reserves memory for a large answer until it is sent. If too little memory is left, returns a 503
 /// instead.
 async fn bounded(app: &ServerState, answer: Response) -> Response {
+    // An answer of unknown length does not count.
     let bytes = answer.body().size_hint().exact().unwrap_or(0);
     let mut share = AnswerShare::default();
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -173,6 +174,7 @@ async fn bounded(app: &ServerState, answer: Response) -> Response {
         app.metrics.rejected(RefusalReason::Memory);
         let message = "The server holds too many large answers; ask for less, or try again later";
         let refused = closing(reply::detail(StatusCode::SERVICE_UNAVAILABLE, message));
+        // One second, set by hand.
         return ([(header::RETRY_AFTER, "1")], refused).into_response();
     }
     if share.is_empty() {

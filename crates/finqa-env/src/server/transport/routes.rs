@@ -54,6 +54,7 @@ pub(crate) fn router(app: Arc<ServerState>) -> Router {
         .route("/metadata", get(metadata))
         .route("/metrics", get(metrics))
         .route(
+            // Stateless like `/reset`: the state of a new environment.
             "/state",
             get(|| async { Json(json!({"episode_id": null, "step_count": 0})) }),
         )
@@ -266,6 +267,7 @@ fn known_environment(env: &str) -> Result<(), RefusedRequest> {
     if env.eq_ignore_ascii_case(tasks::ENVIRONMENT) {
         return Ok(());
     }
+    // At most 100 characters, set by hand, so that the answer does not repeat a long name.
     let name = cut(env, 100, "...");
     let message = format!("unknown environment '{name}'");
     Err(reply::detail(StatusCode::NOT_FOUND, message).into())

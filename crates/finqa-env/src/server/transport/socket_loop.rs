@@ -69,7 +69,8 @@ impl SocketEnd {
 
 /// Time limit for sending one message. Set by hand.
 const SEND_LIMIT: Duration = Duration::from_secs(60);
-/// Time limit for the closing handshake. Set by hand: nothing depends on it any more.
+/// Time limit for the closing handshake, in which the peer reads the last message. Set by hand: the
+/// slot of the session is already free.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
 /// Answers a handshake. The socket runs on a separate task, which outlives the request.
@@ -83,7 +84,7 @@ pub(crate) fn accept(
 ) -> Response {
     let tracked = app.tracker.token();
     // The library's buffers have 128 KiB each by default, which is too much for ten thousand idle
-    // sockets. They grow when a message needs more.
+    // sockets. They grow when a message needs more, so their size is set by hand.
     handshake
         .read_buffer_size(2 * 1024)
         .write_buffer_size(0)

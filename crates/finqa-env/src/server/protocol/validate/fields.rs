@@ -16,13 +16,16 @@ pub(super) type Field = (&'static str, FieldType, Presence);
 pub(super) enum FieldType {
     Any,
     Text,
-    /// A text of at most 255 characters. An empty text counts as absent.
+    /// A text of at most 255 characters, as the API description states. An empty text counts as
+    /// absent.
     ShortText,
     /// Exactly this text.
     Literal(&'static str),
     Object,
     /// An object, or the JSON text of an object, because some models write arguments as text.
     ObjectOrJson,
+    /// An integer. One that does not fit into 64 bits becomes the nearest that does: no list is
+    /// that long.
     Integer,
     /// An integer of at least 0. An integer that does not fit into 64 bits counts as `u64::MAX`.
     Natural,
@@ -97,6 +100,7 @@ pub(crate) fn read<T: DeserializeOwned>(
     if *place == UnlistedFields::Closed {
         let is_other = |key: &&String| fields.iter().all(|(name, ..)| key != name);
         if let Some(key) = data.keys().find(is_other) {
+            // Cut to a length set by hand, so that the answer does not repeat a long name.
             return Err(located(RequestIssue::new(
                 "extra_forbidden",
                 head(key, 200),

@@ -50,6 +50,7 @@ fn text_of(kind: &str) -> &'static str {
         "missing" => "Field required",
         "extra_forbidden" => "Extra inputs are not permitted",
         "string_type" => "Input should be a valid string",
+        // The limit of `FieldType::ShortText`.
         "string_too_long" => "String should have at most 255 characters",
         "literal_error" => "Input should be",
         "json_invalid" => "Invalid JSON:",

@@ -48,6 +48,7 @@ const ID: Field = ("id", JsonRpcId, Optional);
 
 pub(crate) const RESET_BODY: RequestShape =
     RequestShape(Body, &[SEED, EPISODE_ID, INDEX, SPLIT_OF_INDEX]);
+// Other fields of a reset are ignored on a socket too: the schema of `ResetRequest` allows them.
 pub(crate) const RESET_MESSAGE: RequestShape =
     RequestShape(Open, &[LAX_SEED, EPISODE_ID, INDEX, SPLIT_OF_INDEX]);
 pub(crate) const STEP_BODY: RequestShape = RequestShape(Body, &[ACTION, TIMEOUT, REQUEST_ID]);
