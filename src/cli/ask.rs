@@ -262,6 +262,7 @@ impl Asking {
             solution,
             explanation,
         } = asked;
+        // Notes about the replies of the server are printed once, with the first answer.
         if question.history.is_empty() {
             let mut notes = ReplyNotes::default();
             solution.calls.iter().for_each(|call| notes.add(call));
@@ -328,6 +329,7 @@ fn list_tables(report: &Document, json: bool) -> Result<Exit, Failure> {
 /// The lines of stdin. A separate thread reads them, because a blocking read of a terminal cannot
 /// be cancelled.
 fn lines() -> mpsc::Receiver<std::io::Result<String>> {
+    // Bounded, so that a piped file is not read into memory as a whole.
     let (sender, lines) = mpsc::channel(1);
     std::thread::spawn(move || {
         let mut stdin = std::io::stdin().lock();

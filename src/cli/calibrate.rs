@@ -59,6 +59,7 @@ fn fitted_to(runs: &[String], output: &Path) -> Result<Calibration, Failure> {
         let folder = RunFolder::locate(output, run)?;
         let journal = Journal::read(&folder.journal())?;
         let meta = RunMeta {
+            // The folder's name, by which commands find the run.
             id: folder.id(),
             ..journal.meta()?
         };
@@ -76,6 +77,7 @@ fn fitted_to(runs: &[String], output: &Path) -> Result<Calibration, Failure> {
         }
         metas.push(meta);
     }
+    // There always is a first run, because clap requires one.
     let of = metas.first().cloned().unwrap_or_default();
     let pages: HashSet<u64> = judged.iter().map(|answer| answer.group.0).collect();
     let errors = judged.iter().filter(|answer| !answer.right).count();

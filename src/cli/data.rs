@@ -186,6 +186,7 @@ fn check(dataset: &Dataset, programs: bool) -> Result<Exit, Failure> {
     Ok(if holds { Exit::Done } else { Exit::Data })
 }
 
+/// Prints the record with this id, or else the only record whose id contains it.
 fn show(dataset: &Dataset, id: &str, gold: bool) -> Result<Exit, Failure> {
     let records = dataset.records.iter();
     let found: Vec<_> = records.filter(|it| it.id().contains(id)).collect();

@@ -101,6 +101,7 @@ impl GateArgs {
         if !comparison.complete {
             return Err(format!("not complete: {}", comparison.missing.join("; ")));
         }
+        // One of them is set, because clap requires --gate for --gain and --margin.
         let level = self.gate.or(self.no_worse).unwrap_or_default();
         match (self.gain, self.margin, self.no_worse) {
             (Some(gain), ..) => check_bound(comparison, level, gain, "--gain"),
@@ -182,6 +183,7 @@ fn check_bound(
         points(difference.difference),
         100.0 * (1.0 - level)
     );
+    // Four decimals, for a small LEVEL such as 0.0001; a whole percentage has none.
     let found = found.replace(".0000 %", " %");
     let least_points = points(least);
     let low = points(bounds.low);

@@ -71,6 +71,7 @@ pub(crate) fn execute(
     }
     // A calibration is valid for one set of prompts only, and the candidates change the prompts.
     settings.calibration = CalibrationSettings::default();
+    // `points` accepts 0, which is useful for --margin.
     if args.detect <= 0.0 {
         return Err(Failure::usage(
             "--detect is 0; give at least a part of a point",
@@ -179,6 +180,7 @@ fn earlier(named: &[PathBuf], output: &Path) -> Result<Option<(f64, f64)>, Failu
             let pass = |epoch: u32| -> Result<Answers, Failure> {
                 let mut answers = open(one)?;
                 answers.rows.retain(|row| row.epoch == epoch);
+                // Rows are paired by key and epoch, and those of the two passes must pair.
                 answers.rows.iter_mut().for_each(|row| row.epoch = 0);
                 Ok(answers)
             };
@@ -186,6 +188,7 @@ fn earlier(named: &[PathBuf], output: &Path) -> Result<Option<(f64, f64)>, Failu
         }
         [a, b, ..] => (open(a)?, open(b)?),
     };
+    // `true`: only the questions that both have are compared.
     let comparison = compare(&a, &b, RULE, true)?;
     let difference = comparison.difference();
     Ok(difference.map(|it| (it.discordance, it.design_effect())))

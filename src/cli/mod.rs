@@ -122,6 +122,8 @@ pub fn main() -> ExitCode {
     // Loaded before the arguments are parsed, because `.env` may have their defaults, and before
     // there are threads, because it changes the environment.
     let loaded = dotenv::load();
+    // Its error is returned after the arguments are parsed, so that `--help` works without a
+    // readable `.env`.
     match parse(std::env::args_os()) {
         Err(error) => usage::exit(error),
         Ok((cli, matches)) => match loaded.and_then(|()| execute(cli, &matches)) {
@@ -164,7 +166,8 @@ pub fn command() -> clap::Command {
     with_short_help(Cli::command())
 }
 
-/// The options that `-h` lists for commands with many options. `--help` lists all options.
+/// The options that `-h` lists for commands with many options, chosen by hand. `--help` lists all
+/// options.
 const SHORT_HELP: [&str; 30] = [
     "base_url", "cache", "concurrency", "config", "critic", "data_path", "detect", "dry_run",
     "help", "history", "ids", "json", "max_cost", "max_rounds", "mode", "model", "n", "output",

@@ -20,7 +20,7 @@ pub(super) type OutputOption<'a> = (&'static str, Option<&'a Path>);
 pub(super) fn check_outputs(outputs: &[OutputOption<'_>], inputs: &[&Path]) -> Result<(), Failure> {
     for (option, path) in outputs {
         let Some(path) = *path else { continue };
-        // Resolve links, because writing follows them.
+        // Resolve links, because writing follows them. A new path is taken as it is.
         let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let replaces = |input: &&Path| {
             let csv = input.join(RunFolder::CSV);

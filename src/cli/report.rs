@@ -54,6 +54,7 @@ fn log_file(named: &Path, meta: &RunMeta) -> PathBuf {
     if !named.is_dir() {
         return named.to_owned();
     }
+    // The date and the time to the second; `started` is in UTC.
     let started = meta.started.get(..19).unwrap_or(&meta.started);
     let (started, id) = (started.replace(':', "-"), short_id(&meta.id));
     named.join(format!("{started}+00-00_convfinqa_{id}.json"))

@@ -118,6 +118,7 @@ pub(super) fn load(
     };
     if let Some(own) = own {
         settings = settings::load_resumed(own, flags, matches, file)?;
+        // The run continues where it was found, even if it was started with another output folder.
         settings.run.output = output;
     }
     needs_model(replay.as_ref(), &settings.model)?;
@@ -206,6 +207,7 @@ pub(super) fn report_and_exit_code(
     if let Some(sent) = &results.tracked {
         mlflow_lines::print(writer, results, sent);
     }
+    // A failed threshold takes precedence over `Exit::Unanswered`.
     thresholds?;
     printed?;
     Ok(exit)
@@ -223,6 +225,7 @@ pub(super) fn notify(writer: TerminalWriter) -> Notify {
 fn with_hint(error: PipelineError, continuation: &str) -> Failure {
     let hint = match &error {
         PipelineError::NothingAsked(failure) => return fatal(failure.clone()),
+        // Its own text says what to do.
         PipelineError::Stopped(JournalError::Gone { .. }) => None,
         PipelineError::Stopped(error) if error.kind() == Kind::Data => Some(
             "the journal cannot be read; restore it, or remove its folder and start over"
@@ -311,6 +314,7 @@ fn print_summary(results: &RunResults, shown: RunDisplay) -> Result<(), Failure>
         folder, summary, ..
     } = results;
     let run = folder.path();
+    // The copy in the output folder, if the run replaced it.
     let csv = if summary.has_result() && summary.run.is_for_last_csv() {
         folder.last_csv()
     } else {

@@ -85,8 +85,11 @@ pub(crate) fn execute(
     if let Some(path) = export {
         write_leaderboard(path, &scored).map_err(with_output_hint(EXPORT_PREDICTIONS))?;
     }
+    // Writes the JUnit file now. A failed threshold ends the command only after the scores are
+    // printed.
     let held = args.ci.check_thresholds(&card, missing.as_deref());
     if card.rates.iter().next().is_none() {
+        // A failed threshold takes precedence over the error below.
         held?;
         let (path, rows) = (args.file.clone(), scored.len());
         return Err(ScoreError::NothingScored { path, rows }.into());
@@ -268,6 +271,7 @@ fn judge_again(rows: &mut [Row], run: &Path, given: &CalibrationSettings) -> Res
     // lack.
     let mut probabilities = Vec::new();
     journal.for_each_row(|row| probabilities.push(judge.probability(&row.solution)))?;
+    // `open_answers` read the rows from the journal too, so they are in the same order.
     for (row, probability) in rows.iter_mut().zip(probabilities) {
         row.solution = judge.apply(row.solution.clone(), probability);
         row.scores = score(row);

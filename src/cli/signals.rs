@@ -55,6 +55,7 @@ async fn handle_signals(
     stop.drain.cancel();
     tokio::select! {
         received = signals.next() => if received.is_none() { return },
+        // Without a timeout, this never ends.
         () = tokio::time::sleep(timeout.unwrap_or(Duration::MAX)) => {}
     }
     notice("dropping the requests in flight");

@@ -149,6 +149,7 @@ async fn sync_run(
     let records = meta.records();
     super::notes(records.iter().flat_map(|records| &records.notes));
     let records = records.as_ref().map_err(String::as_str);
+    // `None`, so that the delivery of an older run does not replace the CSV of the last one.
     let written = write_results(folder.path(), &journal, records, None)?;
     let summary = written.summary;
     if let Some(note) = written.note {
@@ -189,6 +190,7 @@ fn server_for(
     variables: &Variables,
 ) -> Result<TrackingServer, Failure> {
     let (delivered, experiment) = record.map(|it| (it.uri, it.experiment)).unzip();
+    // `auto` and `off` are settings and not addresses.
     let own = own.filter(|uri| !["auto", "off", ""].contains(uri));
     // An address that was stored with its key hidden cannot be used.
     let known = delivered.or(own.map(str::to_owned));

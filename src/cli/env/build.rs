@@ -34,6 +34,7 @@ pub(crate) fn execute(args: &BuildArgs) -> Result<Exit, Failure> {
         counted(built.questions, "question"),
         counted(built.companies, "company"),
         counted(built.tables, "table"),
+        // A page becomes two tables: its cells, and its sentences.
         counted(built.tables / 2, "page"),
     );
     if built.without_gold > 0 {

@@ -29,9 +29,11 @@ pub(crate) fn execute(args: HubArgs) -> Result<Exit, Failure> {
         revision: args.revision,
         ..HubOptions::default()
     };
+    // An empty HF_ENDPOINT counts as unset.
     if let Some(hub) = args.hub.filter(|hub| !hub.is_empty()) {
         options.hub = hub;
     }
+    // Follows redirects, because a hub stores large files on other hosts.
     let client = llm::download_client()?;
     let (writer, bar) = download_bar("{bar:30} {pos}/{len} files {eta}");
     writer.line(NOTICE);

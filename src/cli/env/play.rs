@@ -231,6 +231,7 @@ async fn on_server(
     settings: &Settings,
     notify: &Notify,
 ) -> Result<EpisodeEnvironment, Failure> {
+    // An empty FINQA_TOKEN counts as unset.
     let token = args.token.clone().filter(|token| !token.is_empty());
     let address = Address::new(
         url,
@@ -246,6 +247,7 @@ async fn on_server(
         place: EpisodePlace::Server(Arc::new(server)),
         name: shown.clone(),
         is_named_by_user: true,
+        // A server tells neither the hash of its data nor whether they are invented.
         hash: shown,
         invented: false,
     })
@@ -262,6 +264,8 @@ fn in_process(
         notify(RunNotice::Note(line));
     }
     let name = match data_path.filter(|path| path != Source::SAMPLE) {
+        // Absolute, so that a resumed run finds it from any folder. It was just read, so an error
+        // is a bug.
         Some(folder) => std::fs::canonicalize(folder)
             .map_err(Failure::bug("the data's folder"))?
             .to_string_lossy()
