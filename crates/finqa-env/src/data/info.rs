@@ -69,8 +69,8 @@ fn shown(cell: &FrameCell, dtype: &str) -> Value {
 }
 
 /// True if every letter or digit from the second row on is a digit, as in `12%` and `$ (1,234)`. A
-/// missing cell counts as the text `None`, so it makes the result false. OpenEnv's `finqa_env` skips
-/// the first row too.
+/// missing cell counts as the text `None`, so it makes the result false. OpenEnv's `finqa_env` also
+/// skips the first row.
 fn all_numeric(cells: &[Value]) -> bool {
     cells.iter().skip(1).all(|cell| {
         let text = python::display(cell);

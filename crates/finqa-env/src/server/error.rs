@@ -21,6 +21,7 @@ pub enum ServerError {
 
 impl Kinded for ServerError {
     fn kind(&self) -> Kind {
+        // The user chose the address, and the client on standard input.
         Kind::Usage
     }
 }

@@ -90,6 +90,7 @@ impl Database {
         limits: &ToolLimits,
     ) -> rusqlite::Result<Self> {
         let mut connection = Connection::open_in_memory()?;
+        // Set by hand; `KEPT_STATEMENT` bounds the memory that the two take.
         connection.set_prepared_statement_cache_capacity(2);
         load(&mut connection, table, columns)?;
         // SQLite applies this limit also to the rows of the file, which may be longer.

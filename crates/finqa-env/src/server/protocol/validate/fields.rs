@@ -112,6 +112,7 @@ pub(crate) fn read<T: DeserializeOwned>(
         .map_err(|bug| RequestIssue::new("value_error", "body").because(&bug.to_string()))
 }
 
+/// The value in the form of the field's type. A null result counts as an absent field.
 fn convert(name: &str, kind: FieldType, value: &Value) -> Result<Value, RequestIssue> {
     let fault = |kind| RequestIssue::new(kind, name);
     match (kind, value) {
