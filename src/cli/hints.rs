@@ -183,6 +183,7 @@ impl Hinted for AnswersError {
 impl Hinted for FolderError {
     fn line(&self, own: String) -> String {
         let another = "and -o names another folder";
+        // The errors name the folder `runs` in the output folder, which is the one that `-o` takes.
         let listed = |runs: &Path| command("runs", runs.parent().unwrap_or(runs));
         match self {
             Self::NothingToResume { .. } => format!("{own}; leave out --resume to start one"),

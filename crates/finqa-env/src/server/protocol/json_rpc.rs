@@ -1,6 +1,7 @@
 //! JSON-RPC 2.0 in OpenEnv's form: over `POST /mcp`, over `WS /mcp`, and inside the `mcp` message
 //! of `/ws`. Clients list and call tools, and open and close sessions. A call over JSON-RPC is not
-//! a step and earns no reward. The official MCP transport is in `mcp`.
+//! a step and earns no reward. The official MCP transport is in `mcp`. A name or an id that an
+//! answer repeats is cut to 200 characters, which is set by hand.
 
 use std::sync::Arc;
 

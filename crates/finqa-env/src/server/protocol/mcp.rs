@@ -66,6 +66,7 @@ impl ServerHandler for FinqaMcp {
         let known = self.tools().iter().any(|tool| tool.name == request.name);
         if !known {
             // MCP reports an unknown tool as a protocol error with this code.
+            // The name is cut to a length set by hand.
             let message = format!("Unknown tool: '{}'", head(&request.name, 200));
             return Err(ErrorData::invalid_params(message, None));
         }
@@ -99,7 +100,7 @@ impl FinqaMcp {
             .into_iter()
             .filter_map(|mut tool| {
                 // The list has every field that fastmcp sends, but MCP allows neither nulls nor
-                // `meta`.
+                // `meta`. No tool is dropped: a test expects all four.
                 let fields = tool.as_object_mut()?;
                 fields.retain(|key, value| !value.is_null() && key != "meta");
                 serde_json::from_value(tool).ok()

@@ -24,6 +24,7 @@ impl QueryQueue {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
+        // Waits without an error, because the semaphore is never closed.
         let turn = Arc::clone(&self.0).acquire_owned().await.ok()?;
         let running = tokio::task::spawn_blocking(move || {
             let result = work();

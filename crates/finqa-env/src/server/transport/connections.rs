@@ -181,6 +181,7 @@ async fn bounded(app: &ServerState, answer: Response) -> Response {
         return answer;
     }
     let (parts, body) = answer.into_parts();
+    // Without a limit, because memory for the whole answer is reserved.
     match to_bytes(body, usize::MAX).await {
         Ok(bytes) => {
             let held = Bytes::from_owner(HeldAnswer {

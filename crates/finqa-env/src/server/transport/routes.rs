@@ -152,6 +152,7 @@ async fn reset(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, RefusedRequest> {
+    // A reset needs no field, so the body may be missing.
     let fields = reply::object(&headers, &body)?.unwrap_or_default();
     let request = validate::read(&fields, &validate::RESET_BODY)?;
     let outcome = calls::reset(&Mutex::new(app.environment()), request)?;
