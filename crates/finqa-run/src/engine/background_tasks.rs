@@ -38,6 +38,7 @@ impl Services {
             None => Default::default(),
             Some(_) => (journal.batches()?, journal.amounts()?),
         };
+        // The run is in progress again, so it no longer counts as paused by a limit.
         journal.unpause()?;
         let (writer, thread) = writer::spawn(journal, last);
         let budget = Arc::clone(&models.budget);

@@ -66,6 +66,8 @@ impl Scheduler {
         let (writer, mut services) =
             Services::start(earlier.journal, earlier.last, &meta.id, &models, &stop)?;
         if earlier.any_answer {
+            // A server that has answered an earlier process is the right one, so it may count as
+            // down.
             models.limits.set_answered();
         }
         let worker = Arc::new(Worker {

@@ -252,6 +252,7 @@ impl Worker {
         let node = last.map_or("", |call| call.node.as_str());
         if let Some(message) = self.failures.record_failure(node, &reason) {
             self.stop.drain.cancel();
+            // Cancels only the run's requests: this is the child token that the scheduler made.
             self.stop.abort.cancel();
             return Some(RunFailure::from_provider(message));
         }

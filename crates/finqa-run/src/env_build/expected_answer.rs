@@ -32,6 +32,7 @@ pub(super) fn boxed(gold: &Gold) -> Option<ExpectedAnswer> {
         return Some(text(typed));
     };
     let value = executed.and_then(Value::number).and_then(|x| {
+        // The executed value of a percentage may be a fraction (0.14136) or already in percent.
         let scales = if reading.percent {
             &[100.0, 1.0][..]
         } else {

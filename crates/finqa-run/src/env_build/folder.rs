@@ -14,6 +14,7 @@ use finqa_env::data::{BuildNote, COMPANIES, EnvError, NOTE, QUESTIONS, QUESTIONS
 /// [`EnvError::Foreign`] for a folder with files that no build wrote.
 pub(super) fn claim(out: &Path, note: &BuildNote) -> Result<(), EnvError> {
     std::fs::create_dir_all(out).map_err(|error| match error.kind() {
+        // `create_dir_all` returns this if a file is in the folder's place.
         ErrorKind::AlreadyExists => unwritten(out, ErrorKind::NotADirectory.into()),
         _ => unwritten(out, error),
     })?;

@@ -52,6 +52,7 @@ pub fn build(dataset: &Dataset, out: &Path) -> Result<BuildReport, EnvError> {
     folder::write(out, METADATA, metadata.as_bytes())?;
     for (company, tables) in &files.companies {
         for (name, table) in tables {
+            // Always `Ok`: `Err` is for a table that could not be read from a file.
             if let Ok(table) = table {
                 let path = format!("{COMPANIES}/{company}/{name}.json");
                 folder::write(out, &path, table.to_string().as_bytes())?;
@@ -146,6 +147,7 @@ fn add_tables(files: &mut DataFiles, page: &PageTables, name: &str) {
             "table": Value::Object(table.clone()).to_string(),
             "description": description,
             "column_names": table.keys().collect::<Vec<_>>(),
+            // `get_table_info` fills it in.
             "unique_vals_per_col": {},
             "company": company,
         });
@@ -155,7 +157,8 @@ fn add_tables(files: &mut DataFiles, page: &PageTables, name: &str) {
     }
 }
 
-/// The row of a question about the page `name`, with the columns of [`HEADINGS`].
+/// The row of a question about the page `name`, with the columns of [`HEADINGS`]. The difficulty is
+/// the number of steps of gold's program; it is empty without a program that can be read.
 fn question_row(case: &Case, truth: ExpectedAnswer, company: &str, name: &str) -> [String; 10] {
     let question = &case.question;
     let key = &question.key;

@@ -32,6 +32,7 @@ impl Address {
             url: shown_address(text),
             reason: reason.to_owned(),
         };
+        // A WebSocket begins as an HTTP request, which the HTTP client sends.
         let spelled = match text.trim().split_once("://") {
             Some(("ws" | "http", rest)) => format!("http://{rest}"),
             Some(("wss" | "https", rest)) => format!("https://{rest}"),
@@ -40,6 +41,7 @@ impl Address {
         let mut url = Url::parse(&spelled).map_err(|error| wrong(&error.to_string()))?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err(RemoteError::Address {
+                // Only the host, because a user name may come with a password.
                 url: url.host_str().unwrap_or_default().to_owned(),
                 reason: "it holds a user name; give the server's token with --token".to_owned(),
             });

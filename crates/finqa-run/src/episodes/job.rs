@@ -160,6 +160,7 @@ fn meta(
     n: Option<usize>,
 ) -> Result<RunMeta, PipelineError> {
     let environment = &options.environment;
+    // Like the data, the seed and the number determine which episodes are planned.
     let order = format!("{:?} {n:?}", settings.sampling.seed);
     let answers = settings.answer_settings();
     let mut stored = settings_to_store(&models.resolved(settings, None))?;

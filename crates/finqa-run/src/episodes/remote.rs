@@ -65,6 +65,8 @@ impl RemoteSession {
     pub(crate) async fn open(address: &Address) -> Result<Self, RemoteError> {
         let url = address.shown();
         let opened = Instant::now();
+        // Twice, because the client's own timeout of connecting is as long, and the handshake
+        // follows.
         let socket = tokio::time::timeout(CONNECT_TIMEOUT * 2, connect(address))
             .await
             .map_err(|_| RemoteError::Unreachable {
@@ -97,6 +99,7 @@ impl RemoteSession {
                 Err(self.protocol("its `state` has no question after a reset"))
             }
             (Some(question), Some(company)) => Ok(EpisodeQuestion {
+                // An id may be missing; the text then identifies the question.
                 id: text("question_id").unwrap_or_default(),
                 text: question,
                 company,
@@ -105,6 +108,8 @@ impl RemoteSession {
         }
     }
 
+    /// Plays one step. If the server refuses the call (wrong arguments, or a failed execution), the
+    /// refusal is the result of the step. An error ends the session.
     pub(crate) async fn step(
         &mut self,
         tool: &str,

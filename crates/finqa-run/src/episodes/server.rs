@@ -181,6 +181,7 @@ impl ServerSession {
         })
     }
 
+    /// Drops the session and counts its loss. The error is fatal if the server is given up.
     fn lost(&mut self, error: &RemoteError) -> EnvironmentError {
         let session = self.session.take();
         let over = session.is_some_and(|session| self.pool.count_loss(session.opened, error));

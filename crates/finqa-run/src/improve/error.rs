@@ -81,6 +81,7 @@ impl Kinded for SearchError {
             Self::RunFolder(error) => error.kind(),
             Self::Lock(error) => error.kind(),
             Self::Output(error) => error.kind(),
+            // `cli::improve` gives a reached limit and an unfinished run their own exit codes.
             _ => Kind::Usage,
         }
     }

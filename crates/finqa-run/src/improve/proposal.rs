@@ -164,6 +164,7 @@ impl Proposal {
     ) -> Result<(&'t str, String), ProposalRejection> {
         let template = templates.get(&self.template);
         let template = template.ok_or(ProposalRejection::UnknownTemplate)?;
+        // `matches` would find an empty text everywhere.
         let count = if self.old.is_empty() {
             0
         } else {

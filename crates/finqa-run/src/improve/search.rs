@@ -227,6 +227,7 @@ impl Search {
         let silent: Notify = Arc::new(|_| {});
         let variables = &self.context.variables;
         let measured_run = pipeline::dry_run(&settings, None, variables, &silent);
+        // If the dry run fails, only the cost is unknown: too few questions remain the error.
         let cost = match measured_run.await.ok().filter(|run| run.questions > 0) {
             None => "their cost is unknown".to_owned(),
             Some(run) => match run.cost_usd {
@@ -439,6 +440,7 @@ fn create(folder: &Path) -> Result<(), SearchError> {
     })
 }
 
+/// The first 40 bits of a hash, as ten hexadecimal digits. Set by hand, to keep names short.
 fn short_hash(text: &str) -> String {
     blake3::hash(text.as_bytes())
         .to_hex()

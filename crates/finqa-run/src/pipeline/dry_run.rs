@@ -140,6 +140,8 @@ async fn measure(
     options.checks = false;
     options.settings.second_opinion = OpinionUse::Off;
     options.settings.critic = Some(match chosen {
+        // `Auto` asks the LLM critic only about doubtful answers: at the low end about none, at
+        // the high end about each.
         CriticMode::Auto if accepted => CriticMode::Rules,
         CriticMode::Auto | CriticMode::Rules if !accepted => CriticMode::Llm,
         other => other,
@@ -214,7 +216,8 @@ struct MeasuringModel {
 
 impl MeasuringModel {
     /// The reply to request `number`. Its answer is that number, because the loop of rounds would
-    /// end at an answer that it has already seen.
+    /// end at an answer that it has already seen. Later prompts contain the words of a reply; their
+    /// number is set by hand.
     fn reply(&self, request: &ChatRequest, number: u64) -> String {
         if request.node == CRITIC {
             return if self.assumed.accepted {
@@ -250,6 +253,7 @@ impl ChatModel for MeasuringModel {
             model: self.model.name().to_owned(),
             usage: Some(usage),
             attempts: 1,
+            // The price of batches applies to a reply with a batch id, whatever the id is.
             batch: self.assumed.batched.then(String::new),
             ..ChatReply::default()
         });

@@ -74,6 +74,8 @@ pub fn write_results(
         "the report has no pages"
     };
     let reason = records.err().filter(|_| has_pages(&summary));
+    // Only now, so that a copy that fails does not keep the run's own files from being written. The
+    // summary is not written: it says that all files are there.
     copied?;
     output::write_summary(&into.join(RunFolder::SUMMARY), &summary)?;
     Ok(WrittenResults {

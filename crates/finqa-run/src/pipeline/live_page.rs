@@ -106,6 +106,7 @@ impl Pace {
         // The next page has more questions, so it may cost twice as much as the last one.
         let is_cheap = || {
             let others = process_time().map(|all| all.saturating_sub(self.spent));
+            // Without /proc, only the time that the last write took sets the pace.
             others.is_none_or(|others| others >= (self.spent + 2 * self.cost) * OTHERS)
         };
         rested >= (self.cost * OTHERS).clamp(INTERVAL, LONGEST)
@@ -136,6 +137,7 @@ fn process_time() -> Option<Duration> {
     // Times are in hundredths of a second on every Linux.
     let (_, fields) = text.rsplit_once(") ")?;
     let fields: Vec<&str> = fields.split(' ').collect();
+    // From 0, fields 11 and 12 after the name are the user and the system time (proc(5)).
     let ticks = |at: usize| fields.get(at)?.parse::<u64>().ok();
     Some(Duration::from_millis(10 * (ticks(11)? + ticks(12)?)))
 }

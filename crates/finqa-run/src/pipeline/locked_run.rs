@@ -152,6 +152,7 @@ pub(super) fn stored_settings(meta: &RunMeta) -> toml::Table {
         own.insert("data_path".to_owned(), data.into());
     }
     if let Some(n) = meta.episodes.as_ref().and_then(|episodes| episodes.n) {
+        // TOML has no unsigned integers.
         let n = i64::try_from(n).unwrap_or(i64::MAX);
         own.entry("n").or_insert(n.into());
     }
@@ -178,6 +179,7 @@ pub(super) fn differences(was: &RunMeta, now: &RunMeta) -> Vec<String> {
     }
     let mut lines = match (settings_of(was), settings_of(now)) {
         (Ok(was), Ok(now)) => was.changes(&now),
+        // Settings that cannot be read are not compared, but the identities are, below.
         _ => Vec::new(),
     };
     if let (Some(was), Some(now)) = (&was.episodes, &now.episodes) {

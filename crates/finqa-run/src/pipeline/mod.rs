@@ -177,6 +177,7 @@ impl Run {
             Some(scheduler) => scheduler.await?.map_err(PipelineError::Stopped),
             None => Ok(Finish::Complete),
         };
+        // Stop the live page first, so that it does not replace the final report.
         drop(self.live_page.take());
         let records = self.records.as_deref().map_err(String::as_str);
         let written = files::write_run(&self.folder, records);

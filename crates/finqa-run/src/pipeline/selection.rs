@@ -116,8 +116,10 @@ fn choose(
         ids: questions.ids.clone(),
         filter: questions.filter.clone(),
         shuffle: questions.shuffle,
+        // Without --seed, the shuffle uses seed 0, so it is the same each time.
         seed: settings.sampling.seed.unwrap_or_default(),
     };
+    // A filter alone sets no limit, because it may match any number of records.
     let counted = selection.n.is_some()
         || selection.range.is_some()
         || !selection.ids.is_empty()

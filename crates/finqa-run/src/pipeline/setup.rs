@@ -204,6 +204,7 @@ impl RunModels {
 
     /// `off`, `rules`, or the provider, address and model of these agents' critic.
     pub(crate) fn critic_name(&self, pair: &PairOptions) -> String {
+        // The last server is the critic's, or the analyst's if both use the same.
         let model = self.servers.last().map(full_name).unwrap_or_default();
         match pair.critic() {
             CriticMode::Llm => model,

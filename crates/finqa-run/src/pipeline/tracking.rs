@@ -57,6 +57,7 @@ pub fn server(
     let variable = |name: &str| variables.get(name);
     let basic = variable("MLFLOW_TRACKING_USERNAME").zip(variable("MLFLOW_TRACKING_PASSWORD"));
     let credentials = match (basic, variable("MLFLOW_TRACKING_TOKEN")) {
+        // Basic authentication takes precedence over the token (docs/tracking.md).
         (Some((user, password)), _) => Some(Credentials::basic(&user, &password)?),
         (None, Some(token)) => Some(Credentials::token(&token)?),
         (None, None) => None,

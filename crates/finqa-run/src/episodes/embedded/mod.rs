@@ -40,6 +40,7 @@ impl EmbeddedModel {
         let Some(listed) = seen.text("get_descriptions", None) else {
             return vec![("get_descriptions", json!({ "company_name": company }))];
         };
+        // An error of the tool is not a list. No table is then found, so `NO_ANSWER` is submitted.
         let names: Vec<String> = serde_json::from_str(listed).unwrap_or_default();
         let tables = named_tables(question, &names);
         if tables.is_empty() {
@@ -56,6 +57,7 @@ impl EmbeddedModel {
         if !unknown.is_empty() {
             return unknown;
         }
+        // Here and below, tables for which the tool returned an error are left out.
         let known: Vec<TableColumns> = tables
             .iter()
             .filter_map(|table| TableColumns::read(table, of_table("get_table_info", table)?))
@@ -167,6 +169,7 @@ impl ChatModel for EmbeddedModel {
         let made: usize = request.messages.iter().map(|m| m.tool_calls.len()).sum();
         let calls = self.next(&request.messages).into_iter().enumerate();
         let tool_calls = calls.map(|(at, (name, arguments))| ToolCall {
+            // Unique in the conversation, because `ShownResults` finds a result by its call's id.
             id: format!("call_{}", made + at),
             name: name.to_owned(),
             arguments: arguments.to_string(),
