@@ -116,6 +116,7 @@ fn part_of(gold: &Formula, mine: &Formula) -> Option<CauseFound> {
         let parts = whole.root.parts();
         parts
             .into_iter()
+            // The first part is the whole program.
             .skip(1)
             .any(|found| found.matches(&part.root, &same))
     };

@@ -99,6 +99,7 @@ impl<'s> ProgramSearch<'s> {
     fn part(&self) -> Option<CauseFound> {
         let root = self.root();
         let above = self.formula.quotient().map(|(above, _)| above);
+        // The first part is the whole program.
         for part in root.parts().into_iter().skip(1) {
             let leaf = match part {
                 Expression::Leaf(leaf) => Some(leaf),

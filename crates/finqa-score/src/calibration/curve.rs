@@ -44,8 +44,8 @@ pub struct RiskCurve {
 }
 
 /// The points are at multiples of a twentieth of the answers, and the first is at seven twentieths,
-/// which are 35 %. They are fixed in advance, because the test below is valid only for points that
-/// were not chosen by their errors.
+/// which are 35 %. Both are set by hand. They are fixed in advance, because the test below is valid
+/// only for points that were not chosen by their errors.
 const PARTS: usize = 20;
 const FIRST_PARTS: usize = 7;
 // Too few answers show nothing: with fewer than 93, one wrong answer already excludes 5 %.

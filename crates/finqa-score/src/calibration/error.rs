@@ -25,6 +25,7 @@ pub enum CalibrationError {
 
 impl Kinded for CalibrationError {
     fn kind(&self) -> Kind {
+        // Every error is about --calibration or --max-error.
         Kind::Usage
     }
 }

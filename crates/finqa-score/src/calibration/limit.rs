@@ -21,6 +21,7 @@ pub struct ErrorLimit(f64);
 
 impl ErrorLimit {
     /// The limits that reports list, each with the number of answers that can be given within it.
+    /// Set by hand.
     pub(crate) const STATED: [Self; 4] = [Self(0.01), Self(0.02), Self(0.05), Self(0.1)];
 
     /// The share, from 0 to 1.
@@ -64,6 +65,7 @@ impl From<ErrorLimit> for String {
 
 impl fmt::Display for ErrorLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Four decimals, because the share in percent has errors of the division by 100.
         write!(f, "{}%", (self.0 * 1e6).round() / 1e4)
     }
 }
@@ -138,6 +140,7 @@ impl Calibrator {
         }
         let curve = &calibration.curve;
         let point = curve.within(most.rate());
+        // Errors that are only expected have no bound, which a limit needs.
         let point = point.filter(|point| point.measured.is_some());
         let unmeasured = || "not all of its answers are judged".to_owned();
         let least = point.ok_or_else(|| CalibrationError::NothingPasses {

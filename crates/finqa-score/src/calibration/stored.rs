@@ -70,6 +70,7 @@ impl Scope {
         ];
         let mut hashes = hashes.into_iter();
         let other = hashes.find(|(_, was, now)| was != now && !now.is_empty());
+        // A hash only tells that something differs, so it comes last.
         words.or_else(|| other.map(|(what, ..)| format!("its {what} differ")))
     }
 }

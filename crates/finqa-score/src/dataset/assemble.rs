@@ -76,6 +76,7 @@ impl<'a> Assembler<'a> {
             });
         }
         for case in record.questions.iter_mut().chain(&mut record.turns) {
+            // Always succeeds, because nothing shares a new case yet.
             if let Some(case) = Arc::get_mut(case) {
                 self.compute(case);
             }

@@ -43,6 +43,7 @@ pub fn gold_text(record: &Record) -> String {
 }
 
 fn id_line(id: &str, text: &str) -> String {
+    // The width aligns ids up to `t9999`.
     format!("{id:>5}  {text}\n")
 }
 

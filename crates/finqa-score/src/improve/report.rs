@@ -83,7 +83,8 @@ pub struct Power {
 
 impl Power {
     /// Computes how many questions are needed to detect a gain of `detect`. `earlier` has the
-    /// discordance and the design effect of earlier runs.
+    /// discordance and the design effect of earlier runs. Without them, a design effect of 1 treats
+    /// all questions as independent.
     pub fn of(detect: f64, earlier: Option<(f64, f64)>) -> Self {
         let (discordance, design_effect) = earlier.unwrap_or((DISCORDANCE, 1.0));
         // The discordance cannot be below the gain, because a gain of 5 points means that at least

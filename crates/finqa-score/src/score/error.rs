@@ -139,6 +139,7 @@ pub enum ScoreError {
 
 impl Kinded for ScoreError {
     fn kind(&self) -> Kind {
+        // A file of predictions is data, even if it cannot be read.
         Kind::Data
     }
 }

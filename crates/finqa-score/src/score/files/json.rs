@@ -115,6 +115,7 @@ fn value_of_text(text: &str) -> Option<Value> {
 fn unread(value: &Value, form: Form) -> String {
     let found = match value {
         Value::Object(fields) => {
+            // Five keys, set by hand, keep the message short.
             let keys: Vec<&str> = fields.keys().map(String::as_str).take(5).collect();
             format!("an object ({})", keys.join(", "))
         }

@@ -281,6 +281,7 @@ impl Cells<'_> {
             return Err(ScoreError::TwoAnswers {
                 path: self.path.to_owned(),
                 line: self.line,
+                // The texts in messages are cut to 40 characters, set by hand, to keep one line.
                 prediction: one_line(prediction, 40),
                 answer: one_line(answer, 40),
             });
@@ -373,6 +374,7 @@ impl Cells<'_> {
             path: self.path.to_owned(),
             line: self.line,
             column,
+            // As many as in `TwoAnswers`.
             text: text.chars().take(40).collect(),
             expected,
         }
