@@ -43,9 +43,11 @@ impl EarlierWork {
         let read =
             tokio::task::spawn_blocking(move || Self::send_rows(journal, meta, &plan, &events));
         read.await
+            // A panic goes on to the caller: `pipeline` reports it as a bug.
             .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
     }
 
+    /// Does the work of [`Self::read`] on a blocking thread.
     fn send_rows(
         journal: Journal,
         meta: Arc<RunMeta>,

@@ -24,6 +24,7 @@ pub(super) fn question(
 ) -> Span {
     let question = &planned.case.question;
     let span = solver.span(question, Some(run));
+    // Only for repetitions (docs/tracking.md).
     if planned.epoch > 0 {
         set(&span, "convfinqa.epoch", i64::from(planned.epoch));
     }

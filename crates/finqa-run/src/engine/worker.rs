@@ -111,6 +111,8 @@ impl Worker {
         UnitOutcome::Over
     }
 
+    /// Asks a question and records its outcome. Returns the answer, even a withheld one; `None` if
+    /// the outcome has none. After an interruption the question has no outcome yet.
     async fn ask_question(
         &self,
         planned: &PlannedQuestion,

@@ -38,11 +38,13 @@ pub(super) type WriterThread = JoinHandle<Result<(), JournalError>>;
 /// Starts the thread. It ends when every [`JournalWriter`] is dropped. Its stamps continue after
 /// `last`.
 pub(super) fn spawn(mut journal: Journal, last: Stamp) -> (JournalWriter, WriterThread) {
+    // Unbounded, so that recording an entry never waits.
     let (messages, received) = mpsc::channel();
     let thread = std::thread::spawn(move || write_all(&mut journal, &received, last));
     (JournalWriter { messages }, thread)
 }
 
+/// Writes until every [`JournalWriter`] is dropped, or until the first error.
 fn write_all(
     journal: &mut Journal,
     received: &Receiver<Message>,

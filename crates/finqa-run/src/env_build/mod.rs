@@ -90,6 +90,8 @@ const HEADINGS: [&str; 10] = [
     "typed_answer", "exe_ans", "difficulty",
 ];
 
+/// The files of an environment, and their counts. `out` only names them in errors. A dataset
+/// without a stand-alone question with gold is an error.
 fn files(dataset: &Dataset, out: &Path) -> Result<(DataFiles, BuildReport), EnvError> {
     let mut report = BuildReport::default();
     let mut files = DataFiles::default();

@@ -51,6 +51,7 @@ fn episode_question(question: &EnvQuestion) -> EpisodeQuestion {
     }
 }
 
+/// The gold of a question. Its program is in the column `explanation`.
 fn gold(question: &EnvQuestion) -> Gold {
     let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     if question.typed_answer.is_empty() && question.exe_ans.is_empty() {

@@ -88,6 +88,8 @@ impl RemoteSession {
         Ok(remote)
     }
 
+    /// Begins an episode and returns its question. A state without question and company is an
+    /// error.
     pub(crate) async fn reset(&mut self, data: &Value) -> Result<EpisodeQuestion, RemoteError> {
         self.ask(json!({"type": "reset", "data": data})).await?;
         // openenv-core 0.2.3 does not send the question in its answer to a reset, but only in the
@@ -264,6 +266,7 @@ fn cut(text: &str) -> String {
 
 type Socket = WebSocketStream<reqwest::Upgraded>;
 
+/// Connects by an HTTP request, which a status of 101 upgrades to a WebSocket.
 async fn connect(address: &Address) -> Result<Socket, RemoteError> {
     let url = || address.shown();
     let unreachable = |reason: String| RemoteError::Unreachable { url: url(), reason };

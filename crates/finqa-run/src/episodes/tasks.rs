@@ -10,6 +10,7 @@ use super::remote::CONNECT_TIMEOUT;
 use finqa_agents::llm;
 use finqa_agents::solve::EpisodeQuestion;
 
+/// The splits that our server has (`TaskSplit`).
 const SPLITS: [&str; 3] = ["train", "validation", "test"];
 
 pub(super) struct ServerTasks {
@@ -55,6 +56,7 @@ impl ServerTasks {
     }
 }
 
+/// The tasks of a split; `None` if the request fails or its answer is not a list of tasks.
 async fn one_split(address: &Address, split: &str) -> Option<TaskList> {
     let mut url = address.url.clone();
     let root = url.path().trim_end_matches('/').trim_end_matches("/ws");

@@ -101,6 +101,8 @@ impl Pace {
         }
     }
 
+    /// True after the shortest wait, if the page is cheap enough or the longest wait is over. The
+    /// first page needs only the wait.
     fn is_due(&self) -> bool {
         let rested = self.last.elapsed();
         // The next page has more questions, so it may cost twice as much as the last one.

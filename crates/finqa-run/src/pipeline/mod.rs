@@ -187,6 +187,8 @@ impl Run {
         // A folder with traces is kept, because the user asked for the traces.
         if self.is_new
             && let Finish::Fatal(failure) = &finish
+            // A run whose provider only reported failures is kept: its questions wait for
+            // `--resume`.
             && failure.fault != Fault::Failing
             && summary.is_empty()
             && !self.folder.file(RunFolder::TRACES).is_file()

@@ -47,6 +47,8 @@ pub(super) fn plan(
     })
 }
 
+/// Without a named file, the downloaded one is read, and without that the sample, but not with a
+/// remote model.
 fn load_selected(
     settings: &Settings,
     remote: bool,
@@ -103,6 +105,7 @@ fn not_asked(dataset: &Dataset, mode: Mode) -> Option<String> {
     })
 }
 
+/// The records that the settings select. With a remote model, the default limit applies too.
 fn choose(
     dataset: &Dataset,
     settings: &Settings,

@@ -91,6 +91,7 @@ impl RunModels {
         Some(ModelSettings {
             provider: agents.critic_provider.or(of_analyst),
             base_url: agents.critic_base_url.clone(),
+            // `--api` is about the analyst's server; the critic's has the default of its model.
             api: None,
             ..named
         })

@@ -138,6 +138,7 @@ fn submission_text(guess: &RankedAnswer) -> String {
 struct ShownResults<'m>(Vec<(&'m str, Option<String>, &'m str)>);
 
 impl<'m> ShownResults<'m> {
+    /// Leaves out calls without a result, and calls whose arguments are not JSON.
     fn of(messages: &'m [ChatMessage]) -> Self {
         let calls = messages.iter().flat_map(|message| &message.tool_calls);
         let results = calls.filter_map(|call| {
