@@ -90,6 +90,7 @@ impl Answers {
 }
 
 impl AnsweringRun {
+    /// The inputs that differ. They are paired by their place in the lists.
     pub(super) fn differences(&self, other: &Self) -> Vec<InputDifference> {
         let pairs = self.inputs.iter().zip(&other.inputs);
         let differ = pairs.filter(|(a, b)| {

@@ -254,6 +254,8 @@ fn missing(
     lines
 }
 
+/// Pairs rows by question and epoch, in A's order. It is an error if there is no pair or, unless
+/// `common`, if a row has none.
 fn pair_rows<'p>(
     a: &'p Answers,
     b: &'p Answers,
@@ -395,6 +397,7 @@ fn latencies(pairs: &[AnswerPair<'_>]) -> Option<[LatencySummary; 2]> {
     Some([LatencySummary::of(a)?, LatencySummary::of(b)?])
 }
 
+/// The amounts over the pairs for which both runs have one; `None` if there are none.
 fn amounts(pairs: &[AnswerPair<'_>], of: impl Fn(&Row) -> Option<f64>) -> Option<Amounts> {
     let (mut n, mut total_a, mut total_b) = (0, 0.0, 0.0);
     for pair in pairs {

@@ -143,6 +143,7 @@ fn slips(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     found
 }
 
+/// The cause of a miss without an answer; `None` if there is an answer.
 fn no_answer(row: &Row) -> Option<CauseFound> {
     let cause = match row.outcome() {
         Outcome::Answered => return None,
@@ -245,6 +246,7 @@ fn exact_gold(evidence: &MissEvidence<'_>) -> Option<f64> {
     program.or_else(|| evidence.row.gold.exe_ans.as_ref()?.number())
 }
 
+/// The cause for an answer that repeats the answer or the gold of an earlier question.
 fn stale(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
     // An answer of 0 says that nothing was found, which `last_resort` reports.
     if target.value.abs() <= 0.0 {
@@ -319,7 +321,7 @@ fn diagnosed(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     let row = evidence.row;
     if let (Quantity::Number(gold), Some(target)) = (gold(row), TargetNumber::of(row)) {
         // A gold of only one or two digits: the answer truncates to it, but differs by more than
-        // the 3 % that FE forgives.
+        // the 3 % that FE forgives. Not a gold of 0, to which every small number truncates.
         let is_cut = truncates_to(target.value, gold.value, gold.unit);
         if found.is_empty() && is_cut && gold.value.abs() >= gold.unit {
             let detail = "gold is the answer with its decimals truncated";
@@ -383,6 +385,7 @@ fn by_program(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<Caus
         .or_else(|| mine.map(|mine| self::evidence(&formula, &mine, evidence.places)))
 }
 
+/// The cause if nothing else explains the miss.
 fn last_resort(evidence: &MissEvidence<'_>, gold: &Quantity, target: &TargetNumber) -> CauseFound {
     let computes = |program: &str| program.contains('(');
     if target.value.abs() <= 0.0 && !evidence.row.program().is_some_and(computes) {

@@ -243,6 +243,7 @@ impl<'s> ProgramSearch<'s> {
             .filter_map(|slot| Some((slot, slot.cell()?)))
             .collect();
         let (first, (row, column)) = *located.first()?;
+        // A single number is tried by `one`.
         if located.len() != slots.len() || located.len() < 2 {
             return None;
         }

@@ -142,6 +142,7 @@ fn positions(
     Ok(range.start..end)
 }
 
+/// These ids as a set; an error if the dataset lacks one of them.
 fn known_ids<'a>(dataset: &Dataset, ids: &'a [String]) -> Result<HashSet<&'a str>, DatasetError> {
     let known: HashSet<&str> = dataset.records.iter().map(Record::id).collect();
     for id in ids {

@@ -110,6 +110,7 @@ impl ConversationTally {
         self.open.len()
     }
 
+    /// Counts a conversation. Without a turn that the rule can judge, it is not counted.
     fn close(&mut self, record: u64, mut conversation: ConversationMarks) {
         conversation.turns.sort_by_key(|turn| turn.number);
         let turns = &conversation.turns;

@@ -75,6 +75,7 @@ pub fn financial_equivalence(
     }
 }
 
+/// The reason why two numbers are equal; `None` if they are not.
 fn numbers(gold: &WrittenNumber, prediction: &WrittenNumber, factors: &[f64]) -> Option<FeReason> {
     match (gold.scale, prediction.scale) {
         // Both sides state their scale, so the scaled numbers must be equal.

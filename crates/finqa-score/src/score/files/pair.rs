@@ -99,6 +99,7 @@ fn with_parts(rows: Vec<PredictionRow>) -> Vec<KeyedPrediction<'static>> {
     keyed.collect()
 }
 
+/// Pairs each row with its question. If `overrules`, a gold of the row that differs is dropped.
 fn with_cases(
     rows: Vec<PredictionRow>,
     dataset: &Dataset,

@@ -253,6 +253,7 @@ struct Cells<'f> {
 }
 
 impl Cells<'_> {
+    /// Sets a field. It is an error if two columns name the same field.
     fn put(&mut self, field: &'static str, text: String) -> Result<(), ScoreError> {
         match self.texts.insert(field, text) {
             None => Ok(()),
