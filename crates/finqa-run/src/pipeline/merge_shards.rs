@@ -102,6 +102,7 @@ fn install_journal(
     let written = survey
         .write(&journal)
         .and_then(|()| std::fs::rename(&journal, merged.journal()).map_err(io(&merged.journal())));
+    // Also after a failure, so that nothing is left behind.
     std::fs::remove_dir_all(&work).map_err(io(&work))?;
     written?;
     Ok(lock)

@@ -52,6 +52,7 @@ impl Only {
         let journal = Journal::read(&folder.journal())?;
         let mut all: HashMap<QuestionKey, Passes> = HashMap::new();
         journal.for_each_row(|row| {
+            // A question without an answer is wrong too, if it has gold.
             let wrong = Rule::FinancialEquivalence.mark(&row) == Some(false);
             let unanswered = row.outcome() != Outcome::Answered;
             let passes = all.entry(row.key).or_default();

@@ -76,6 +76,7 @@ impl Verdict {
 
 /// Rounds a count up to two significant digits, because more digits would make it look exact.
 fn two_digits(count: f64) -> usize {
+    // At least 1, because a count has no decimals.
     let unit = 10_f64.powf(count.max(10.0).log10().floor() - 1.0);
     #[allow(
         clippy::cast_possible_truncation,

@@ -66,6 +66,7 @@ impl Fitted {
 fn calibration_error(scored: &[ScoredAnswer]) -> f64 {
     let mut scored = scored.to_vec();
     scored.sort_by(|a, b| a.probability.total_cmp(&b.probability));
+    // At least 1, because `chunks` panics at 0.
     let size = scored.len().div_ceil(5).max(1);
     let differences = scored.chunks(size).map(|fifth| {
         let expected: f64 = fifth.iter().map(|answer| answer.probability).sum();

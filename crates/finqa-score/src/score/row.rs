@@ -330,6 +330,7 @@ pub fn score(row: &Row) -> Scores {
         execution_accuracy: exe_ans
             .map(|gold| answered && answer_executes_to(gold, row, &prediction)),
         program_execution: exe_ans.and_then(|gold| {
+            // Wrong without a program; `RuleRates` has no rate if no row has one.
             let Some(program) = row.program().filter(|_| answered) else {
                 return Some(false);
             };

@@ -39,6 +39,7 @@ pub(crate) fn numeric_value(text: &str) -> f64 {
     let negative = before.strip_suffix(b"$").unwrap_or(before).ends_with(b"-");
     let whole = rest.iter().take_while(|b| is_digit_or_comma(b)).count();
     let (whole, rest) = rest.split_at(whole);
+    // Eight more bytes, set by hand, for a fraction.
     let mut plain = String::with_capacity(whole.len() + 8);
     plain.extend(whole.iter().filter(|b| **b != b',').map(|b| char::from(*b)));
     if let Some(fraction) = rest.strip_prefix(b".") {
