@@ -28,6 +28,7 @@ use finqa_journal::run::{Event, JournalEntry, Plan, PlannedQuestion, agent, gold
 pub(super) struct Worker {
     pub solver: Arc<dyn Solver>,
     pub writer: JournalWriter,
+    /// If the receiver is gone, nothing is lost, because every output is made from the journal.
     pub events: mpsc::Sender<Event>,
     pub stop: Stop,
     /// The run's id.

@@ -160,7 +160,8 @@ fn add_tables(files: &mut DataFiles, page: &PageTables, name: &str) {
 }
 
 /// The row of a question about the page `name`, with the columns of [`HEADINGS`]. The difficulty is
-/// the number of steps of gold's program; it is empty without a program that can be read.
+/// the number of steps of gold's program; it is empty without a program that can be read. So is the
+/// cell of any other part that gold lacks.
 fn question_row(case: &Case, truth: ExpectedAnswer, company: &str, name: &str) -> [String; 10] {
     let question = &case.question;
     let key = &question.key;

@@ -9,7 +9,7 @@ use finqa_score::dataset::Document;
 /// The names and tables of one page.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PageTables {
-    /// The ticker of the company.
+    /// The ticker of the company, with which the file name begins.
     pub(super) company: String,
     /// The name of the table, which needs no quotes in SQL.
     pub(super) name: String,

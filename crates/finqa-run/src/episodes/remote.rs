@@ -144,6 +144,7 @@ impl RemoteSession {
         let _ = tokio::time::timeout(CLOSE_TIMEOUT, end).await;
     }
 
+    /// The right answer of the episode; empty if the server does not reveal it.
     pub(crate) async fn ground_truth(&mut self) -> Result<String, RemoteError> {
         let state = self.state().await?;
         let truth = state.get("ground_truth").and_then(Value::as_str);

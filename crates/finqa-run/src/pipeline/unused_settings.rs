@@ -46,6 +46,7 @@ pub fn unused_server(
             Some((key, Origin::Environment)) => {
                 format!("CONVFINQA_{} is set", key.to_uppercase())
             }
+            // There is no such setting, or it is that of a resumed run.
             _ => return Ok(None),
         },
     };
