@@ -1,4 +1,5 @@
-//! Explains one wrong answer: lists the causes that fit, the most specific first.
+//! Explains one wrong answer: lists the causes that fit, the most specific first. The shares within
+//! which numbers count as near or as sharp are set by hand.
 
 use crate::dataset::Outcome;
 use crate::score::{Diagnostic, FeReason, Quantity, Row, Suspect, contradicting_value, suspect};

@@ -20,7 +20,7 @@ const OPERATIONS: [(Op, &str); 4] = [
 
 /// Returns the first change that fits; `None` if none fits or the answer has too few digits. The
 /// more changes a step tries, the more likely one of them gives a short number by chance. A step
-/// with many changes therefore requires a more precise answer.
+/// with many changes therefore requires a more precise answer. The shares are set by hand.
 pub(super) fn search(
     formula: &Formula,
     places: Option<&PageFigures>,

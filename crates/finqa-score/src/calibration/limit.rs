@@ -36,6 +36,7 @@ impl FromStr for ErrorLimit {
     fn from_str(text: &str) -> Result<Self, String> {
         let percent = text.trim().strip_suffix('%').map(str::trim_end);
         match percent.map(str::parse) {
+            // 0 % would withhold every answer, and 100 % none.
             Some(Ok(percent)) if 0.0 < percent && percent < 100.0 => Ok(Self(percent / 100.0)),
             _ => Err(format!(
                 "`{text}` is not a share of wrong answers, such as 5%"

@@ -93,6 +93,7 @@ fn json<'b>(origin: &str, bytes: &'b [u8]) -> Result<&'b [u8], DatasetError> {
         [0xFE, 0xFF, ..] | [0xFF, 0xFE, ..] => {
             return Err(not_json("it is UTF-16 text; save it as UTF-8".to_owned()));
         }
+        // The first bytes of ZIP and of gzip.
         [b'P', b'K', 3, 4, ..] | [0x1F, 0x8B, ..] => {
             let reason = "it is a packed file; unpack it and name a .json file";
             return Err(not_json(reason.to_owned()));

@@ -49,6 +49,7 @@ impl DataText {
         for record in &dataset.records {
             let page = &record.document;
             text.ids.extend([page.id.clone(), page.filename.clone()]);
+            // The path of a page begins with its company.
             let company = page.filename.split('/').next().unwrap_or_default();
             for row in &page.table {
                 let label = words(row.first().map_or("", String::as_str));

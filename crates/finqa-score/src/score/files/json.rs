@@ -36,6 +36,7 @@ pub(super) fn values(json: &str) -> Result<Vec<(usize, &RawValue)>, serde_json::
     };
     let (mut line, mut passed) = (1, 0);
     let values = values.into_iter().map(|value| {
+        // Each value is a slice of `json`.
         let start = value.get().as_ptr() as usize - json.as_ptr() as usize;
         line += json
             .get(passed..start)

@@ -178,6 +178,7 @@ impl PredictionFile<'_> {
             self.refuse_incomplete(&names, Some(line))?;
             let mut cells = self.cells(line);
             for (name, value) in fields {
+                // Unknown keys are ignored, like unknown columns of a CSV.
                 let Some((field, form)) = field_of(&name) else {
                     continue;
                 };
