@@ -18,7 +18,8 @@ const MOST_FAILED_IN_A_ROW: u32 = 20;
 /// answered. A single refusal must not end a run, because it may be due to its prompt. Set by hand.
 const REFUSED_ALIKE: usize = 5;
 
-/// Counts the consecutive failed calls of each agent, and the refusals before the first answer.
+/// Counts the consecutive failed calls of each agent, and the refusals before the first answer. All
+/// tasks of a run share it.
 #[derive(Debug, Default)]
 pub(super) struct FailureStreaks {
     state: Mutex<StreakState>,

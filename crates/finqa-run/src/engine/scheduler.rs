@@ -100,6 +100,7 @@ impl Scheduler {
         if let Some(limit) = end.reached {
             worker.writer.record(JournalEntry::Paused(limit));
         }
+        // `join` waits until every `JournalWriter` is dropped, and the worker has one.
         drop(worker);
         // The journal's failure comes before all others.
         let finish = match services.join() {

@@ -54,6 +54,7 @@ pub(super) fn write(out: &Path, name: &str, bytes: &[u8]) -> Result<(), EnvError
 /// Writes the questions, which complete the environment. The file is put in place by a rename, so
 /// that nobody reads part of it.
 pub(super) fn finish(out: &Path, questions: &[u8]) -> Result<(), EnvError> {
+    // In the folder of the final file, because a rename works within one file system only.
     const UNFINISHED: &str = "benchmark_questions/.finqa.csv";
     write(out, UNFINISHED, questions)?;
     let place = out.join(QUESTIONS);

@@ -102,7 +102,8 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// The records in file order.
+    /// The records in file order, with notes about golds that were computed or cannot be scored. It
+    /// is an error if there are none.
     pub(crate) fn finish(self) -> Result<Dataset, DatasetError> {
         let source = self.origin.to_owned();
         if self.records.is_empty() {
