@@ -115,6 +115,7 @@ impl ServerEnvironment {
                 }
                 other => return other,
             };
+            // Only the first refusal is noted, because many more may follow.
             if refusals == 0 {
                 let line = format!("a question was refused by the environment: {message}");
                 (self.sessions.note)(line);

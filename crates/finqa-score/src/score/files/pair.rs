@@ -74,7 +74,8 @@ fn refuse_duplicates(keyed: &[KeyedPrediction<'_>]) -> Result<(), ScoreError> {
 }
 
 /// Assigns a part to each row that has none, for files without a dataset: `qa` for the only
-/// question of a record, `qa_0` and `qa_1` for two questions, and numbers for more.
+/// question of a record, `qa_0` and `qa_1` for two questions, and numbers for more, as in the
+/// dataset.
 fn with_parts(rows: Vec<PredictionRow>) -> Vec<KeyedPrediction<'static>> {
     let mut questions: HashMap<String, Vec<String>> = HashMap::new();
     for row in &rows {
