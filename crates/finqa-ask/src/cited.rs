@@ -66,6 +66,7 @@ impl FigureUnit {
             scale: table.scale_at(row, place.1),
             ..Self::default()
         };
+        // A percentage has no currency and counts no shares.
         if bare.percent {
             return Some(bare);
         }
@@ -100,6 +101,7 @@ impl FigureUnit {
             && !is_count(column)
             && !label.contains("number of")
             && !counts_by_scale(&of_row.label);
+        // A currency that the cell itself prints counts even if the labels name something else.
         let own = currency_in(&cell.raw);
         let currency =
             own.or_else(|| is_money.then(|| stated(question, table, (row, place.1), place.0))?);
@@ -112,7 +114,7 @@ impl FigureUnit {
     }
 
     /// The unit of a number as it is written in a sentence; `None` if the sentence lacks the
-    /// number. Signs are ignored.
+    /// number. Signs are ignored. A number of shares is recognized only in tables.
     fn in_sentence(sentence: &str, literal: &str) -> Option<Self> {
         let meant = number::answer(literal).ok()?.value.abs();
         let mut found = number::readings(sentence);
@@ -162,9 +164,11 @@ fn stated(
     let caption = || currency_of_label(&table.caption()?.text);
     let lines = || {
         let starts = question.document.tables.iter().rev();
+        // In reverse order, the first table that begins at or above the row contains it.
         let mut starts = starts.filter(|start| start.row <= row_on_page);
         starts.next().into_iter().flat_map(|start| &start.above)
     };
+    // From the line directly above the table upwards.
     let above = || lines().rev().find_map(|line| currency_of_label(line));
     let known = || {
         let mut titles = lines().map(String::as_str).chain(label(0));

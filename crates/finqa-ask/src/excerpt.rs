@@ -90,8 +90,9 @@ impl ReadDocument {
         &self.document
     }
 
-    /// The blocks with a fit above zero, the best first. Those with a needed passage precede all
-    /// others; on a tie, the earlier block comes first.
+    /// The blocks with a fit above zero, the best first; the others have nothing in common with the
+    /// question. Those with a needed passage precede all others; on a tie, the earlier block comes
+    /// first.
     fn ranked(&self, question: &str, needed: &[usize]) -> Vec<FitBlock> {
         let blocks = &self.document.blocks;
         let passages = self.passages();
@@ -108,6 +109,7 @@ impl ReadDocument {
                 // A copy, because `rows` must keep the order of the table for `best_rows`.
                 let mut sorted = rows.clone();
                 sorted.sort_by(|a, b| b.total_cmp(a));
+                // A table with only a header has no passages, and is not shown.
                 let best = sorted.first().copied()?;
                 let others: f64 = sorted.iter().skip(1).take(2).sum();
                 let fit = match block {
@@ -160,6 +162,7 @@ impl ReadDocument {
                 None => continue,
             };
             let size = size(&part);
+            // Skip a block that adds nothing to what is shown of it, or does not fit.
             if size <= before || size > room_here {
                 continue;
             }
@@ -268,6 +271,7 @@ fn best_rows(table: &PrintedTable, fits: &[f64], left: usize, room: usize) -> Ve
         more.extend([Some(row), heading_of(table, row)].into_iter().flatten());
         more.sort_unstable();
         more.dedup();
+        // Stop at the first row that does not fit, so that no row is shown without a better one.
         if size_of_rows(table, &more) > left {
             break;
         }

@@ -92,6 +92,7 @@ impl Session {
         solution: &'a Solution,
         second: Option<&'a SecondReading>,
     ) -> impl Iterator<Item = String> + 'a {
+        // An arbitrated answer is the embedded analyst's own, so it needs no confirmation.
         let is_model = !solution.calls.is_empty() && solution.stop != StopReason::Arbitrated;
         let report = |answer: &Answer| {
             let document = Some(self.document()).filter(|document| document.is_report())?;
@@ -136,7 +137,8 @@ fn other_currency(question: &Question, answer: &Answer) -> Option<String> {
 }
 
 /// The reason for doubt if the table of a cited amount states no unit, but at least half of the
-/// tables of the page state a scale.
+/// tables of the page (set by hand) state a scale. The answer to "how many" may be a number of
+/// things, which has no scale, so it is not doubted.
 fn unknown_scale(question: &Question, answer: &Answer) -> Option<String> {
     let counts = question.text.to_lowercase().starts_with("how many");
     if counts || answer.unit.kind != UnitKind::Number || answer.unit.scale.is_some() {
@@ -223,11 +225,13 @@ fn years_apart(question: &Question, tag: &FigureTag) -> Option<(bool, i32)> {
     let heading = table.columns().get(tag.column)?.label.to_lowercase();
     let mut short = MONTHS.iter().filter_map(|month| month.get(..3));
     let named = !short.any(|month| heading.contains(month));
+    // The last date of a span is its end.
     let [year, month, day] = *dates(&tag.period).last()?;
     // A year of 52 or 53 weeks may end in the first days of January; it counts as the year before.
     let end = year - i32::from(named && month == 1 && day <= 7);
     let apart = years_in(&heading).into_iter();
     let apart = apart.map(|year| i32::from(year) - end);
+    // If the heading names several years, one that agrees with the tag is enough.
     Some((named, apart.min_by_key(|years| years.abs())?))
 }
 
@@ -267,10 +271,12 @@ fn tagged_months(period: &str) -> Option<i32> {
         return None;
     };
     let days = |[year, month, day]: [i32; 3]| year * 360 + month * 30 + day;
+    // Half a month is added to round.
     Some((days(end) - days(start) + 15) / 30)
 }
 
-/// The dates in a tag's period, each as year, month and day: one for a day, two for a span.
+/// The dates in a tag's period, each as year, month and day: one for a day, two for a span. Other
+/// words, such as the "to" of a span, are skipped.
 fn dates(period: &str) -> Vec<[i32; 3]> {
     let date = |word: &str| {
         let parts: Option<Vec<i32>> = word.split('-').map(|part| part.parse().ok()).collect();

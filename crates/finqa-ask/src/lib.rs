@@ -210,6 +210,7 @@ impl Session {
         // The history takes the answer before it is withheld or written with its unit.
         let entry = answer_history(&question.text, solution.answer.as_ref());
         self.history.push(entry);
+        // Without confirmation, the second reading only chose the cells of the excerpt.
         let second = second.filter(|_| self.confirms);
         // The explanation is about the embedded analyst's answer. With a chat model, the doubts are
         // about the model's answer, so they are not added. `gate` has `doubts` and
@@ -233,11 +234,12 @@ impl Session {
         }))
     }
 
-    /// A question with the page that the agents see, and the embedded analyst's answer if it
-    /// confirms those of a chat model.
+    /// A question with the page that the agents see. With a chat model, also the embedded analyst's
+    /// answer, whose cells the excerpt must have.
     fn question(&self, text: &str) -> (Arc<Question>, Option<SecondReading>) {
         let document = match &self.source {
             PageSource::Whole(page, _) => Arc::clone(page),
+            // Set below, because the excerpt is chosen for the question.
             PageSource::Excerpt { .. } => Arc::default(),
         };
         let mut question = Question {
@@ -293,6 +295,7 @@ async fn solve(
     match solution {
         Ok(solution) => Ok(Some(solution)),
         Err(Interruption::Cancelled) => Ok(None),
+        // The provider may work again later, so the session goes on. The solution has the error.
         Err(Interruption::Provider(solution)) => Ok(Some(*solution)),
         Err(Interruption::Fatal(failure)) => Err(failure.into()),
     }

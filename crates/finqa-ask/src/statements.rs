@@ -32,7 +32,7 @@ const NAMES: [(&str, &[&str]); 3] = [
 ];
 
 /// Maximum number of words of a paragraph that can be a statement's title. A longer paragraph may
-/// only mention the statement.
+/// only mention the statement. Set by hand.
 const TITLE: usize = 12;
 
 /// The primary statements that a filing lacks. Empty for a document without the cover data of a
@@ -56,7 +56,8 @@ pub(super) fn absent(document: &Document) -> Vec<&'static str> {
     all.filter(|name| !found.contains(name)).collect()
 }
 
-/// The statement that a title names; `None` for a statement of equity.
+/// The statement that a title names; `None` for a statement of equity, because [`NAMES`] has none,
+/// and for all other titles.
 fn kind(title: &str) -> Option<&'static str> {
     let lower = title.to_lowercase();
     match Statement::named(title)? {
@@ -97,7 +98,7 @@ const ROWS: [(&str, [&[&str]; 2]); 3] = [
 ];
 
 /// Minimum number of rows of a table that is recognized by its rows. A table of selected data has
-/// some of these rows too, but fewer rows in all.
+/// some of these rows too, but fewer rows in all. Set by hand.
 const LEAST_ROWS: usize = 8;
 
 /// The statements whose rows this table has.
@@ -107,6 +108,7 @@ fn kinds_by_rows(table: &PrintedTable) -> Vec<&'static str> {
     let has = |names: &&[&str]| {
         let mut labels = labels.iter();
         labels.any(|label| {
+            // A name begins at a word: "total assets" does not match "subtotal assets".
             names
                 .iter()
                 .any(|name| label.starts_with(name) || label.contains(&format!(" {name}")))

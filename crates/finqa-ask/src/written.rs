@@ -12,7 +12,8 @@ use super::cited::{FigureUnit, cited_table};
 /// A copied figure with more decimals than this is rounded like a computed one. Set by hand.
 const MOST_DECIMALS: u32 = 6;
 
-/// The unit of all cited figures. If their units differ, the default, which is no unit.
+/// The unit of all cited figures. If their units differ, the default, which is no unit. Figures
+/// that are not on the page, such as earlier answers, do not count.
 pub(super) fn common_unit(question: &Question, answer: &Answer) -> FigureUnit {
     let cited = answer.evidence.iter();
     let mut units = cited.filter_map(|cited| FigureUnit::of(question, cited));
@@ -60,6 +61,8 @@ pub(super) fn write(question: &Question, answer: &mut Answer) {
         let digits = answer.printed.trim_end_matches(['%', ' ']);
         let lower = question.text.to_lowercase();
         let basis = ["basis point", "bps"].iter().any(|it| lower.contains(it));
+        // The difference of two quotients is a fraction, but that of two printed percentages is in
+        // points.
         answer.printed = if basis && !unit.percent {
             format!("{:.0} basis points", value * 10_000.0)
         } else {
@@ -133,6 +136,7 @@ fn is_amount(answer: &Answer) -> bool {
     for step in program.steps() {
         let power = |argument: &Argument| match argument {
             Argument::Literal { text, value } => {
+                // Without cited figures, every literal but a constant counts as a figure.
                 let counts = figures.is_empty() && !text.starts_with("const_");
                 i32::from(counts || figures.iter().any(|one| same_size(*one, *value)))
             }
@@ -184,8 +188,10 @@ fn with_decimals(size: f64, decimals: u32) -> String {
 /// Joins sign, currency, digits, scale and what is counted: `-$5,134 million`, `12 million shares`.
 fn amount(below_zero: bool, digits: &str, unit: Unit, of: &FigureUnit) -> String {
     let zero = digits.chars().all(|c| matches!(c, '0' | '.'));
+    // A value that is rounded to zero has no minus.
     let sign = if below_zero && !zero { "-" } else { "" };
     let currency = of.currency.as_deref().unwrap_or_default();
+    // "CHF 12", but "$12".
     let apart = if currency.ends_with(char::is_alphabetic) {
         " "
     } else {
