@@ -62,6 +62,7 @@ const LONGEST: usize = 48;
 pub(crate) fn is_figure(text: &str) -> bool {
     let bare = text.trim().trim_end_matches(['*', '†', '‡']);
     let dash = |c: char| fold(c) == '-' || "$€£¥()% ".contains(c);
+    // A slash or a colon is in dates, fractions and times.
     if bare.len() > LONGEST || bare.contains(['/', ':']) {
         return false;
     }
@@ -175,6 +176,7 @@ pub(crate) fn normalise(rows: &mut [Vec<WrittenCell<'_>>], document: Option<i32>
                 .map(|_| true)
         };
         let comma = is_comma(votes).or_else(grouped).or(is_comma(of_table));
+        // If nothing shows it, a point marks the decimals.
         let comma = comma.or(is_comma(document.unwrap_or(0))).unwrap_or(false);
         let mut example = None;
         for (cell, tagged) in body.iter_mut().filter_map(|row| row.get_mut(column)) {
@@ -301,6 +303,7 @@ pub(crate) fn votes_of(digits: &str) -> Option<i32> {
     let comma = match (is_grouped(&groups, &marks), decimals) {
         (false, false) => return None,
         (false, true) => *last == ',',
+        // Groups under the same mark several times: the mark separates thousands.
         (true, false) if *last == ',' => false,
         (true, false) if *last == '.' => true,
         (true, _) => return Some(0),

@@ -43,6 +43,7 @@ pub(crate) fn decode(path: &Path, bytes: Vec<u8>) -> Result<DecodedText, Documen
     let mut notes = Vec::new();
     let text = if let Some((encoding, mark)) = encoding_rs::Encoding::for_bom(&bytes) {
         let (text, broken) = encoding.decode_without_bom_handling(bytes.get(mark..).unwrap_or(&[]));
+        // The mark states the encoding, so no other one is tried.
         if broken {
             let reason = format!(
                 "it begins like {} but is not valid; save it as UTF-8",

@@ -39,6 +39,7 @@ pub enum DocumentError {
 
 impl Kinded for DocumentError {
     fn kind(&self) -> Kind {
+        // Also if the file cannot be opened: data that cannot be read are of this kind.
         Kind::Data
     }
 }

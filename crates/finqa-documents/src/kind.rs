@@ -123,10 +123,12 @@ pub(crate) fn of_bytes(bytes: &[u8]) -> Result<Option<Kind>, String> {
     if let Some(header) = start.windows(5).position(|mark| mark == b"%PDF-") {
         return Ok(Some(Kind::Pdf { header }));
     }
+    // The second mark begins an archive without files.
     if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
         return archive(bytes).map(Some);
     }
     if bytes.starts_with(b"\xD0\xCF\x11\xE0") {
+        // The directory with the names can be anywhere in an OLE file.
         let names = |name: &str| {
             let name: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
             bytes.windows(name.len()).any(|part| part == name)
@@ -148,6 +150,7 @@ pub(crate) fn of_text(extension: &str, text: &str) -> Result<Kind, String> {
     let start: String = text.chars().take(START).collect();
     let whole = begins(&start, &DOCUMENTS) || begins(&start, &SUBMISSIONS);
     let is_html = start.to_ascii_lowercase().contains("<html");
+    // A page with inline XBRL or a drawing has these marks too, so HTML is excluded below.
     let xml = || XML.iter().find(|(of, _)| start.contains(of));
     if let Some((_, what)) = xml().filter(|_| begins(&start, &["<"]) && !is_html) {
         return Err((*what).to_owned());
@@ -184,6 +187,7 @@ fn archive(bytes: &[u8]) -> Result<Kind, String> {
     let mut kind = String::new();
     // The media type of an OpenDocument file has less than 100 bytes.
     if let Ok(mut file) = archive.by_name("mimetype") {
+        // If it cannot be read, the message is that for any other zip file.
         let _ = std::io::Read::read_to_string(&mut std::io::Read::take(&mut file, 100), &mut kind);
     }
     Err(match kind.trim().rsplit('.').next() {

@@ -150,6 +150,7 @@ impl Contexts {
         Some(Tag {
             concept: element.attr("name")?.to_owned(),
             period: context.period.clone()?,
+            // An unknown unit is empty. In Inline XBRL, a figure without a scale is not scaled.
             unit: unit.cloned().unwrap_or_default(),
             scale: element
                 .attr("scale")

@@ -1,4 +1,5 @@
-//! Recognizes the lines above a table: units, page numbers, footnotes.
+//! Recognizes the lines above a table: units, page numbers, footnotes. The lengths and counts are
+//! set by hand.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -100,6 +101,7 @@ const RUNNING: usize = 5;
 pub(super) fn running_lines(blocks: &[Block]) -> HashSet<String> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for line in blocks.iter().filter_map(page_line) {
+        // A unit can be repeated too, but it belongs to the table below it.
         if line.len() <= HEADING / 2 && !states_unit(&line) {
             *counts.entry(without_numbers(&line)).or_insert(0) += 1;
         }

@@ -8,7 +8,7 @@ use super::Document;
 use crate::block::{Block, PrintedTable};
 
 /// Minimum number of digits of a figure that counts as confirmed if it occurs twice. Figures with
-/// fewer digits can be equal by chance.
+/// fewer digits can be equal by chance. Set by hand.
 const DIGITS: usize = 3;
 
 /// Largest difference between a total and the sum of its rows, in units of the total's last digit.
@@ -124,7 +124,8 @@ fn adds_up(column: &[Option<f64>], row: usize) -> bool {
         })
 }
 
-/// The value of one unit in the last digit of a number: 1, 0.1 or 0.01.
+/// The value of one unit in the last digit of a number: 1, 0.1 or 0.01. Further decimals are
+/// ignored. The tolerance of 1e-6 covers binary rounding.
 fn last_digit(of: f64) -> f64 {
     let whole = |unit: &f64| (of / unit - (of / unit).round()).abs() < 1e-6;
     [1.0, 0.1].into_iter().find(whole).unwrap_or(0.01)

@@ -17,7 +17,7 @@ static PERIOD: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// A fiscal year in a sentence: "in fiscal 2031".
+/// A fiscal year in a sentence, from 2000 on: "in fiscal 2031".
 static FISCAL: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)\bfiscal (?:year )?(?P<year>20\d\d)\b"));
 
@@ -29,6 +29,7 @@ const LEAST_NAMED: usize = 5;
 /// Reads the cover from its tags, otherwise from a table with the same names, as workbooks have,
 /// otherwise from its sentences. Fields that are not found are empty.
 pub(super) fn read(blocks: &[Block], tagged: &HashMap<String, String>) -> Cover {
+    // Tags precede the rows of tables, and the first row with a name precedes later ones.
     let mut named = tagged.clone();
     for block in blocks {
         let Block::Table(table) = block else {
@@ -85,6 +86,7 @@ fn named_year<'t>(texts: impl Iterator<Item = &'t str>, period_end: &str) -> Opt
             *counts.entry(year).or_default() += 1;
         }
     }
+    // On a tie, `clear` below is false for either year.
     let (year, most) = counts.iter().max_by_key(|(_, count)| **count)?;
     let mut others = counts.iter().filter(|(other, _)| *other != year);
     let ends: u16 = period_end
@@ -114,6 +116,7 @@ fn month_of_words(date: &str) -> Option<u8> {
 /// The month that a year's end belongs to: a fiscal year of 52 or 53 weeks that ends in the first
 /// days of a month counts as that of the month before.
 fn called(month: u8, day: u8) -> Option<u8> {
+    // The month before; it is December for January.
     let last = if day <= 7 {
         (month + 10) % 12 + 1
     } else {

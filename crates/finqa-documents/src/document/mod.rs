@@ -144,6 +144,7 @@ impl Document {
         for block in self.blocks.iter().rev() {
             match block {
                 Block::Text(text) if is_page_mark(text) || is_footnote(text) || is_year(text) => {}
+                // Running text, or the start of another item or note: the unit above ends here.
                 Block::Text(text)
                     if text.len() > HEADING / 2
                         || text.ends_with('.')
@@ -226,6 +227,7 @@ impl PrintedTable {
             let scale = table
                 .scale_at(row, column)
                 .map_or(1.0, |scale| f64::from(scale.units()));
+            // A percentage has the sign of its tag, but neither its power nor a scale.
             let in_units = |figure: f64| match cell.tags.first() {
                 Some(tag) if cell.text.contains('%') => tag.signed(figure),
                 None if cell.text.contains('%') || shares.get(column) == Some(&true) => figure,

@@ -61,7 +61,8 @@ impl Document {
         tables.collect()
     }
 
-    /// A page with parts of a report, in the given order.
+    /// A page with parts of a report, in the given order. All its texts precede its tables, because
+    /// a page keeps them apart.
     pub fn page<'d>(&self, parts: impl IntoIterator<Item = Shown<'d>>) -> question::Document {
         let mut page = question::Document {
             id: self.name.clone(),
@@ -173,6 +174,7 @@ impl PrintedTable {
                 Some(source) => {
                     let printed = Cell::read(&cell.text).value();
                     CellSource {
+                        // A stored value adds nothing if it is the printed one.
                         value: source.value.filter(|value| printed != Some(*value)),
                         scale: source.scale.map(|(scale, _)| scale),
                         scale_in_text: source.scale.is_some_and(|(_, in_text)| in_text),

@@ -42,11 +42,13 @@ static PAGE: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)<page>"));
 /// Why the page cannot be read: its elements are nested too deeply.
 pub(crate) fn blocks(text: &str) -> Result<(Vec<Block>, HashMap<String, String>), String> {
     let text = submission::page(text);
+    // Before the check, which would count these elements as open.
     let text = CLOSED.replace_all(&text, "<$1$2></$1>");
     nesting::check_text(&text)?;
     let text = PAGE.replace_all(&text, "<hr>");
     let mut html = Html::parse_document(&with_lines(&text));
     nesting::check(&html)?;
+    // Before hidden elements are removed, because a filing hides its contexts.
     let contexts = Contexts::read(&html);
     styles::take_out(&mut html);
     let mut walk = Walk {
@@ -101,6 +103,7 @@ impl Walk {
     /// Reads an element and everything in it, in the order of the page.
     fn element(&mut self, element: ElementRef<'_>) {
         let name = element.value().name();
+        // Nothing in these is printed. `Contexts::read` has read what `ix:header` contains.
         if matches!(name, "head" | "script" | "style" | "ix:header") {
             return;
         }

@@ -7,12 +7,12 @@ use regex::Regex;
 use scraper::Html;
 
 /// Maximum depth of nested elements. The walk through the page is recursive, so each level takes a
-/// part of the stack.
+/// part of the stack. Set by hand.
 const DEEPEST: usize = 500;
 
 /// Maximum number of open elements in the text. The parser searches all open elements for each
 /// new one: 40,000 nested elements took 9 s. The limit is higher than [`DEEPEST`] because the
-/// parser closes some elements by itself.
+/// parser closes some elements by itself. Set by hand.
 const MOST_OPEN: usize = 10 * DEEPEST;
 
 /// Elements without an end tag, and drawing elements that are usually closed in their start

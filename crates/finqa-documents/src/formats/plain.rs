@@ -48,6 +48,7 @@ pub(crate) fn read(
         "csv" | "xls" | "xlsx" => plain::separated(path, text, None)?,
         "tsv" | "tab" => plain::separated(path, text, Some(b'\t'))?,
         "txt" | "text" => aligned(text),
+        // With any other name, a text without pipes is read as text without a table.
         _ => markdown::blocks(text),
     };
     let mut notes = decoded.notes;
@@ -113,7 +114,7 @@ pub(crate) fn table_of(rows: Vec<Vec<String>>) -> PrintedTable {
 }
 
 /// Minimum number of rows without a blank cell. With fewer, the columns of an aligned table are
-/// uncertain.
+/// uncertain. Set by hand.
 const FULL_ROWS: usize = 2;
 
 /// Splits plain text into text and tables. A table whose columns are uncertain remains text.
@@ -141,6 +142,7 @@ fn aligned(text: &str) -> Vec<PlainBlock> {
                 .into_iter()
                 .map(|row| row.into_iter().map(|cell| cell.text));
             blocks.push(PlainBlock::Table(
+                // No row is longer than the header, so its line number is never shown.
                 rows.map(|row| (0, row.collect())).collect(),
             ));
         }

@@ -8,7 +8,7 @@ use regex::Regex;
 use scraper::{ElementRef, Html, Selector};
 
 /// Maximum number of style rules that are applied, because each one searches all elements. Further
-/// rules are ignored.
+/// rules are ignored. Set by hand.
 const MOST: usize = 200;
 
 static COMMENT: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?s)/\*.*?\*/|<!--|-->"));
@@ -24,6 +24,7 @@ fn hides(declarations: &str) -> Option<bool> {
             "visibility" => value.starts_with("hidden") || value.starts_with("collapse"),
             _ => continue,
         };
+        // Either property hides the element, whatever the other one says.
         hides = Some(hidden || hides == Some(true));
     }
     hides
@@ -37,6 +38,7 @@ pub(super) fn take_out(html: &mut Html) {
         None => hides(element.attr("style")?),
     };
     let mut hidden = HashSet::new();
+    // A later rule overrides an earlier one; how specific they are is ignored.
     for (selector, hides) in rules(html) {
         // An element's own attributes override the style sheets.
         for element in html.select(&selector).filter(|one| own(one).is_none()) {

@@ -43,6 +43,7 @@ pub(super) fn page(text: &str) -> Cow<'_, str> {
             page.push_str(&format!("<pre>{body}</pre>"));
         }
     }
+    // Without a document to read, the text is read like any other HTML.
     if page.is_empty() {
         Cow::Borrowed(text)
     } else {

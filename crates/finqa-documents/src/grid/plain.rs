@@ -148,6 +148,7 @@ pub(crate) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, Docume
     shorten_years(&mut lines);
     merge_header(&mut lines);
     for (_, row) in lines.iter_mut().skip(1) {
+        // Separators at the end of a line are not cells.
         row.truncate(filled(row));
     }
     if lines.is_empty() {
@@ -261,6 +262,7 @@ fn rows_of_one_width(
         row.resize(width, String::new());
     }
     let mut rows: Vec<Vec<String>> = lines.into_iter().map(|(_, row)| row).collect();
+    // Rows of large files should take only the memory of their cells.
     rows.shrink_to_fit();
     Ok(rows)
 }

@@ -134,7 +134,8 @@ fn columns(body: &[Vec<SpannedCell>]) -> Vec<Span> {
             None => counted.push((cell.span(), 1)),
         }
     }
-    // The most frequent spans become columns. A rarer span belongs to the column that it overlaps.
+    // The most frequent spans become columns; on a tie, the narrower and then the left one. A rarer
+    // span belongs to the column that it overlaps.
     counted.sort_by_key(|((start, end), count)| (Reverse(*count), end - start, *start));
     let mut columns: Vec<Span> = Vec::new();
     for (span, _) in counted {
@@ -178,6 +179,8 @@ pub(super) fn header_row(rows: &[Vec<SpannedCell>], columns: &[Span]) -> Vec<Pri
             .enumerate()
             .filter(|(_, column)| overlap(**column, cell.span()) > 0);
         let mut met: Vec<usize> = met.map(|(at, _)| at + 1).collect();
+        // A text that begins left of the columns and is above all of them is a title, unless it
+        // names their period.
         let over_all = cell.start < first && met.len() == columns.len();
         if cell.start < first && met.is_empty() || over_all && !names_period(cell.text()) {
             met = vec![0];
@@ -191,6 +194,7 @@ pub(super) fn header_row(rows: &[Vec<SpannedCell>], columns: &[Span]) -> Vec<Pri
             met.extend(nearest.map(|(at, _)| at + 1));
         }
         for at in met {
+            // A line that repeats the heading above it is not added again.
             if let Some(name) = header.get_mut(at).map(|heading| &mut heading.text)
                 && !name.ends_with(cell.text())
             {
@@ -215,6 +219,8 @@ fn placed(row: Vec<SpannedCell>, columns: &[Span]) -> Vec<PrintedCell> {
         let at = match met {
             Some((at, column)) if cell.start > 0 && overlap(*column, cell.span()) > 0 => at + 1,
             _ if cell.start == 0 => 0,
+            // A text between columns joins the last column that begins before its end; without such
+            // a column, the label.
             _ => columns
                 .iter()
                 .take_while(|column| column.0 < cell.end)

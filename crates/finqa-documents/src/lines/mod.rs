@@ -32,6 +32,7 @@ pub(crate) fn of_text(text: &str) -> Vec<PlacedLine> {
     let mut top = 0.0;
     for line in text.lines() {
         top += 1.0;
+        // As many spaces, so that the pieces behind keep their positions.
         let blank = |leader: &Captures<'_>| {
             " ".repeat(leader.get(0).map_or(0, |leader| leader.as_str().len()))
         };
@@ -54,6 +55,7 @@ pub(crate) fn of_text(text: &str) -> Vec<PlacedLine> {
 fn pieces(line: &str) -> Vec<PlacedPiece> {
     let mut found: Vec<PlacedPiece> = Vec::new();
     for (at, c) in line.chars().enumerate().filter(|(_, c)| !c.is_whitespace()) {
+        // The first piece is the label of a row, in which a figure does not begin a new piece.
         let is_first = found.len() == 1;
         match found.last_mut() {
             Some(last)
@@ -103,6 +105,7 @@ pub(crate) fn parts(lines: &[PlacedLine]) -> Vec<Part<'_>> {
         let (both, after) = rest.split_at(at + length);
         let (text, table) = both.split_at(at - header);
         let rows = table.iter().filter(|line| line.is_row()).count();
+        // A single row without a header is running text.
         match cells(table, header, &columns).filter(|_| rows + header > 1) {
             Some(cells) => parts.extend([Part::Text(text), Part::Table(table, cells)]),
             None => parts.push(Part::Text(both)),
@@ -151,6 +154,7 @@ fn paragraphs(lines: &[PlacedLine], width: usize) -> Vec<Block> {
     for line in lines {
         let joined = last.is_some_and(|last| {
             let full = last.end() * 100 >= width * FULL_LINE_PERCENT;
+            // A line in another size begins a paragraph, such as a heading.
             full && line.below(last) <= LINES_APART && (line.height - last.height).abs() < 1.0
         });
         match texts.last_mut() {

@@ -3,7 +3,7 @@
 use crate::cells;
 use crate::text::printed;
 
-/// Maximum distance between the lines of a paragraph, in line heights.
+/// Maximum distance between the lines of a paragraph, in line heights. Set by hand.
 pub(super) const LINES_APART: f64 = 1.9;
 
 /// A part of a line between wide gaps, from `start` to before `end`.
@@ -29,7 +29,7 @@ impl PlacedPiece {
         cells::is_figure(&self.text) && !cells::is_year(&self.text)
     }
 
-    /// True for a rule, which is only dashes or the like under figures.
+    /// True for a rule, which is only dashes or the like under figures. A single dash is a figure.
     pub(super) fn is_rule(&self) -> bool {
         self.text.len() > 1
             && self

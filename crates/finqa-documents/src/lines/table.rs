@@ -1,5 +1,6 @@
 //! Finds the table at the start of some lines: rows whose figures are below each other. A column is
-//! where figures overlap, and the header is the text that is centred above the columns.
+//! where figures overlap, and the header is the text that is centred above the columns. The
+//! distances, lengths and weights are set by hand.
 
 use super::positioned::{LINES_APART, PlacedLine, PlacedPiece};
 use crate::cells::{self};
@@ -51,6 +52,7 @@ impl PlacedLine {
 
     /// The number of pieces of a header line that are to the left of the columns.
     fn labels(&self, columns: &[ColumnSpan]) -> usize {
+        // Half of the maximum, because it is doubled below.
         let first = columns.first().map_or(usize::MAX / 2, |column| column.0);
         let is_period = |piece: &PlacedPiece| cells::names_period(&piece.text);
         if self.pieces.len() == columns.len() && self.pieces.iter().all(is_period) {
@@ -253,6 +255,7 @@ fn headings(line: &PlacedLine, columns: &[ColumnSpan]) -> Vec<SpannedCell> {
         .collect();
     let centred = |(piece, group): &(&PlacedPiece, ColumnSpan)| {
         let apart = (group.0 + group.1).abs_diff(piece.middle());
+        // A single heading must be twice as close to the middle.
         let apart = if headings.len() == 1 {
             2 * apart
         } else {

@@ -1,5 +1,5 @@
 //! Finds the characters of a PDF page and their positions, by running the operators that place
-//! and draw text.
+//! and draw text. The limits are set by hand.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const DEEPEST: usize = 8;
 /// Maximum number of bytes of all drawings of a page. A drawing counts each time it is used.
 const MOST_DRAWN: usize = 64 * 1024 * 1024;
 
-/// Maximum number of saved graphics states. Further ones are not saved.
+/// Maximum number of saved graphics states, which bounds the memory. Further ones are not saved.
 const MOST_SAVED: usize = 1000;
 
 /// Maximum number of characters of a page. A page for readers has fewer; further ones are
@@ -30,7 +30,7 @@ const MOST_ON_PAGE: usize = 200_000;
 /// Text that rises or falls by more than this share of its length is not read.
 const SLOPE: f64 = 0.1;
 
-/// Font units per em, in which the widths of characters are given.
+/// Font units per em, in which the widths of characters and the shifts between texts are given.
 const EM: f64 = UNITS_PER_EM as f64;
 
 /// The direction in which text runs on its page.
@@ -282,16 +282,19 @@ impl<'a, 'f> Glyphs<'a, 'f> {
         let mut at = 0;
         while at < bytes.len() && self.read.len() < MOST_ON_PAGE {
             let (code, length) = font.read_code(bytes, at);
+            // At least one byte, so that the loop ends.
             at += length.max(1);
             let width = font.code_advance(code).x / EM * state.size;
             self.place(state, &font, code, width);
+            // By the PDF specification, word spacing applies only to the single byte 32.
             let blank = code == 32 && length == 1;
             let after = state.between_characters + if blank { state.between_words } else { 0.0 };
             state.advance(width + after);
         }
     }
 
-    /// Records a character, unless it is blank or its text runs at an angle.
+    /// Records a character, unless it is blank, its text runs at an angle, or its font does not say
+    /// which character it is.
     fn place(&mut self, state: &TextState<'a>, font: &Font<'a>, code: u32, width: f64) {
         let text = match font.glyph(font.map_code(code), code) {
             FontGlyph::Outline(glyph) => glyph.as_unicode(),
@@ -312,6 +315,7 @@ impl<'a, 'f> Glyphs<'a, 'f> {
             start: start.x,
             end: end.x,
             baseline: start.y,
+            // At least one point, because `pdf::line_of` divides gaps by it.
             height: (corner(0.0, state.size).y - start.y).abs().max(1.0),
             direction,
             text,

@@ -163,6 +163,7 @@ fn line_of(mut glyphs: Vec<Glyph>) -> Option<PlacedLine> {
             continue;
         }
         let gap = last.as_ref().map(|last| (glyph.start - last.end) / height);
+        // The first piece is the label of a row, in which a figure does not begin a new piece.
         let is_first = pieces.len() == 1;
         let apart = |piece: &PlacedPiece, gap: f64| {
             let begins = |c: char| piece.ends_before(c);
@@ -192,7 +193,7 @@ fn line_of(mut glyphs: Vec<Glyph>) -> Option<PlacedLine> {
     })
 }
 
-/// Removes the dots that lead from a label to its figures.
+/// Removes the dots that lead from a label to its figures: three or more in a row.
 fn without_leaders(glyphs: &[Glyph]) -> Vec<Glyph> {
     let is_dot = |glyph: &Glyph| glyph.text == ".";
     let runs = glyphs.chunk_by(|a, b| is_dot(a) == is_dot(b));

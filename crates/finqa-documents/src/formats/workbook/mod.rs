@@ -23,6 +23,7 @@ use number_format::{NumberFormat, Shown, general};
 use sheet_xml::{CellRef, SheetXml};
 
 /// Maximum size of the unpacked workbook, in bytes, so that a small archive cannot fill the memory.
+/// Set by hand.
 const LARGEST: u64 = 256 * 1024 * 1024;
 
 /// Maximum number of cells of a sheet that are not blank. Set by hand; it bounds the memory.
@@ -64,6 +65,7 @@ type Cells = BTreeMap<CellRef, ReadCell>;
 /// Why it cannot be read: it is damaged or too large.
 pub(crate) fn read(bytes: &[u8]) -> Result<Workbook, String> {
     let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|error| broken(&error))?;
+    // An unknown size counts as too large.
     let unpacked = archive.decompressed_size().unwrap_or(u128::MAX);
     if unpacked > LARGEST.into() {
         return Err(format!(
@@ -75,6 +77,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Workbook, String> {
     let files = sheet_xml::files(&mut archive);
     let mut read = Workbook::default();
     let sheets = book.sheets_metadata().to_vec().into_iter();
+    // Charts, dialogs and macros are not read.
     for sheet in sheets.filter(|sheet| sheet.typ == SheetType::WorkSheet) {
         let name = sheet.name;
         let file = files.get(&name).and_then(|file| archive.by_name(file).ok());
@@ -137,6 +140,7 @@ fn cells(book: &mut Xlsx<Cursor<&[u8]>>, sheet: &str, xml: &SheetXml) -> Result<
             formulas.insert(place, style);
             continue;
         }
+        // Only the sums below need the numbers.
         if !xml.formulas.is_empty()
             && let Some(number) = number_of(&data)
         {
@@ -175,6 +179,7 @@ fn cells(book: &mut Xlsx<Cursor<&[u8]>>, sheet: &str, xml: &SheetXml) -> Result<
 fn number_of(data: &Data) -> Option<f64> {
     match data {
         Data::Float(number) => Some(*number),
+        // Through its text, because `f64` has no `From<i64>`.
         Data::Int(number) => number.to_string().parse().ok(),
         Data::DateTime(date) => Some(date.as_f64()),
         _ => None,
@@ -263,6 +268,7 @@ impl Workbook {
             cells.retain(|_, cell| cell.hidden.is_none());
         }
         if !hidden {
+            // The name of the sheet is the title of a table that has no other one.
             self.blocks.push(Block::Text(sheet.to_owned()));
             add_tables(&mut self.blocks, sheet, rows(&cells, ends));
         }
@@ -336,6 +342,7 @@ fn left_out(sheet: &str, cells: &Cells, hidden: bool) -> Vec<String> {
 /// Arranges cells in rows, with one empty row where the sheet has blank ones. A merged cell spans
 /// the columns of its area.
 fn rows(cells: &Cells, ends: &HashMap<CellRef, u32>) -> Vec<Vec<SpannedCell>> {
+    // Positions are counted from the first column with a cell, which is taken for the labels.
     let first_column = cells.keys().map(|(_, column)| *column).min().unwrap_or(0);
     let mut rows: Vec<Vec<SpannedCell>> = Vec::new();
     let mut last = None;

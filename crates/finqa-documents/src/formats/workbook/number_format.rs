@@ -69,7 +69,8 @@ pub(super) enum Shown {
     Words(String),
 }
 
-/// The words that a format prints after a number in a scale.
+/// The words that a format prints after a number in a scale. The scales are in the order of the
+/// commas that they need: one for thousands, two for millions.
 const WORDS: [(Scale, &[&str]); 3] = [
     (Scale::Thousand, &["k", "t", "tsd", "tsd.", "thousand"]),
     (
@@ -235,6 +236,8 @@ impl Section {
             places.push(c);
         }
         let most = 10_u32.saturating_pow(u32::try_from(places.len()).unwrap_or(1)) - 1;
+        // Placeholders such as `??` are not a number. `fraction` tries each denominator up to `most`,
+        // so it is limited, to 999 by hand.
         let fixed = places.parse().ok().filter(|fixed| *fixed > 0);
         self.denominators = Some(fixed.map_or((1, most.min(999)), |fixed| (fixed, fixed)));
         self.parts.push(Part::Rest);
@@ -260,6 +263,7 @@ impl Section {
     fn show(&self, number: f64, signed: bool) -> Shown {
         if !self.letters.is_empty() {
             let has = |letter: char| self.letters.contains(letter);
+            // Next to hours or seconds, `m` means minutes.
             let of_time = has('h') || has('s');
             return match () {
                 () if has('d') => Shown::Date('d'),
@@ -400,6 +404,7 @@ fn fraction(number: f64, (from, to): (u32, u32), has_whole: bool) -> (String, St
         let times = (number - whole) * f64::from(*of);
         (times - times.round()).abs() / f64::from(*of)
     };
+    // The added 1e-12 makes distances equal that differ only by binary rounding.
     let best = (from..=to).min_by(|a, b| (apart(a) + 1e-12).total_cmp(&(apart(b) + 1e-12)));
     let of = best.unwrap_or(1);
     let numerator = ((number - whole) * f64::from(of)).round();

@@ -150,6 +150,7 @@ impl SheetReader {
             }
             (None, _) => Some(formula),
         };
+        // A formula that is empty here, because its shared text is unknown, is printed as "=".
         if !cell.has_value && !cell.is_text {
             self.sheet
                 .formulas
@@ -238,6 +239,7 @@ pub(super) fn place_of(name: &str) -> Option<CellRef> {
     let name = name.replace('$', "");
     let (letters, digits) = name.split_at(name.find(|c: char| c.is_ascii_digit())?);
     let column = letters.chars().try_fold(0_u32, |column, letter| {
+        // In base 36, "A" is 10.
         let value = letter.to_digit(36)?.checked_sub(9)?;
         column.checked_mul(26)?.checked_add(value)
     })?;

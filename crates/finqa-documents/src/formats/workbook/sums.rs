@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use super::sheet_xml::{CellRef, place_of};
 
 /// Maximum number of cells that all sums of a sheet add up together, which limits the time for
-/// large ranges.
+/// large ranges. Set by hand.
 const MOST_CELLS: u64 = 10_000_000;
-/// Maximum length of a chain of formulas that refer to each other, which limits the recursion.
+/// Maximum length of a chain of formulas that refer to each other, which limits the recursion. Set
+/// by hand.
 const DEEPEST: usize = 100;
 
 /// The sums of a sheet while they are computed.
@@ -33,6 +34,7 @@ pub(super) fn values(
         left: MOST_CELLS,
     };
     let mut places: Vec<CellRef> = formulas.keys().copied().collect();
+    // Sorted, because at a limit the order decides which sums are computed.
     places.sort_unstable();
     for place in places {
         sums.value(place, DEEPEST);
