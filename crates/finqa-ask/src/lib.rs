@@ -285,6 +285,7 @@ async fn solve(
     stop: &Stop,
 ) -> Result<Option<Solution>, AskError> {
     let memory = CallMemory::default();
+    // A session asks each question once, so its epoch is 0, and shows no rounds.
     let asking = agents.solve(Arc::clone(question), 0, memory, stop.clone(), &|_| {});
     let solution = tokio::select! {
         // A run finishes its requests in flight after the first Ctrl-C. A session has only this

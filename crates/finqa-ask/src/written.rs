@@ -47,6 +47,7 @@ pub(super) fn write(question: &Question, answer: &mut Answer) {
                     let digits = with_decimals(reading.value.abs(), reading.decimals);
                     amount(reading.value < 0.0, &digits, answer.unit, &unit)
                 }
+                // Percentages and texts stay as they are.
                 _ => value.clone(),
             });
         answer.values = values.collect();

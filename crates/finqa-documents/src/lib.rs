@@ -105,6 +105,7 @@ pub fn open(path: &Path) -> Result<Document, DocumentError> {
             let decoded = decode(path, content)?;
             match kind::of_text(&extension, &decoded.text).map_err(refused)? {
                 Kind::Html => html(path, &name, decoded).map_err(refused)?,
+                // A page of text need not have a table, so the check below is skipped.
                 _ => return page(path, &extension, &name, size, decoded),
             }
         }
@@ -171,6 +172,7 @@ fn html(path: &Path, name: &str, decoded: DecodedText) -> Result<Document, Strin
 /// with a tag.
 fn is_cut(text: &str) -> bool {
     let tail = text.as_bytes().get(text.len().saturating_sub(END)..);
+    // Lossy, because the tail may begin inside a character.
     let tail = String::from_utf8_lossy(tail.unwrap_or(text.as_bytes())).to_ascii_lowercase();
     let ends = ["</html>", "</text>", "</document>"];
     let has_end = ends.iter().any(|end| tail.contains(end));
@@ -184,6 +186,7 @@ fn is_cut(text: &str) -> bool {
 fn without_panic<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
+    // `AssertUnwindSafe`, because after a panic nothing is used that `read` may have changed.
     let read = panic::catch_unwind(AssertUnwindSafe(read));
     panic::set_hook(hook);
     read.unwrap_or_else(|_| Err("it is damaged; get it again".to_owned()))

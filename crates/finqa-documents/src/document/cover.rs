@@ -52,12 +52,14 @@ pub(super) fn read(blocks: &[Block], tagged: &HashMap<String, String>) -> Cover 
         })
     };
     let exact = |text: &str| text.to_lowercase().contains("exact name of");
+    // The name is in the line above "(Exact name of registrant as specified in its charter)".
     let registrant = texts().zip(texts().skip(1)).find(|(_, next)| exact(next));
     let stated = texts().find_map(|text| PERIOD.captures(text));
     let date = |name: &str| stated.as_ref().and_then(|found| found.name(name));
     let period_end = text("documentperiodenddate")
         .or_else(|| date("date").map(|date| date.as_str().to_owned()))
         .unwrap_or_default();
+    // Only the period of an annual report ends with a fiscal year.
     let yearly = date("year").is_some_and(|of| of.as_str().to_lowercase().ends_with("year"));
     Cover {
         company: text("entityregistrantname")

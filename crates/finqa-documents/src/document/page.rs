@@ -52,6 +52,7 @@ impl Document {
             vec![Block::Table(table_of(page.table.clone()))],
             texts(&page.post_text),
         ];
+        // Read again like a report, which finds the title and the unit of the table.
         let read = Self::of_blocks(&self.name, blocks.concat(), &HashMap::new(), Vec::new());
         let blocks = read.blocks.into_iter();
         let tables = blocks.filter_map(|block| match block {

@@ -151,6 +151,7 @@ impl Walk {
             .descendent_elements()
             .filter(|inner| inner.value().name() == "table" && table_around(*inner) == Some(table));
         let inner: Vec<ElementRef<'_>> = inner.collect();
+        // A copy, because the texts are used if the table has no figures.
         match spans::grid(rows.clone()) {
             Some(rows) => {
                 self.blocks.push(Block::Table(PrintedTable {

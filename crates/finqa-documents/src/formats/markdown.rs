@@ -52,6 +52,7 @@ fn is_rule(line: &str) -> bool {
 /// Splits a line at its pipes; `\|` is a pipe inside a cell.
 fn cells(line: &str) -> Vec<String> {
     let line = line.trim();
+    // A pipe at the end leaves an empty cell, which `grid::plain::shape` drops.
     let line = line.strip_prefix('|').unwrap_or(line);
     let mut cells = vec![String::new()];
     let mut chars = line.chars().peekable();

@@ -175,6 +175,7 @@ impl<'a, 'f> Glyphs<'a, 'f> {
         let mut glyphs = Self {
             fonts,
             font_files,
+            // The program contains no predefined code maps (CMaps).
             code_maps: Arc::new(|_| None),
             read: Vec::new(),
             left: MOST_DRAWN,
@@ -261,6 +262,7 @@ impl<'a, 'f> Glyphs<'a, 'f> {
         if !is_form {
             return Some(());
         }
+        // A drawing that cannot be unpacked is skipped.
         let data = stream.decoded_data().unwrap_or_default();
         let own = dict.get::<Dict<'a>>("Resources").map(Resources::new);
         let mut state = state.clone();
@@ -270,6 +272,7 @@ impl<'a, 'f> Glyphs<'a, 'f> {
                 state.drawing *= Affine::new(numbers);
             }
         }
+        // A drawing without resources of its own uses those of the drawing around it.
         self.operations(&data, own.as_ref().unwrap_or(resources), state, depth)
     }
 

@@ -83,6 +83,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Workbook, String> {
         let file = files.get(&name).and_then(|file| archive.by_name(file).ok());
         let xml = file.map(|file| SheetXml::read(BufReader::new(file)));
         let xml = xml.transpose().map_err(|error| broken(&error))?;
+        // If the file is not found, nothing is known to be hidden.
         let xml = xml.unwrap_or_default();
         let sheet_hidden = sheet.visible != SheetVisible::Visible;
         let mut cells = cells(&mut book, &name, &xml).map_err(|error| broken(&error))?;
@@ -257,6 +258,7 @@ impl Workbook {
     fn add(&mut self, sheet: &str, mut cells: Cells, ends: &HashMap<CellRef, u32>, hidden: bool) {
         self.left_out.extend(left_out(sheet, &cells, hidden));
         if cells.values().any(|cell| cell.hidden.is_some()) {
+            // A copy, because the hidden cells are then removed for the visible tables.
             let mut all = cells.clone();
             for cell in all.values_mut().filter(|cell| cell.source.is_figure()) {
                 cell.source.unread = cell.hidden;

@@ -111,6 +111,7 @@ impl NumberFormat {
         let conditions = self.sections.iter().any(|one| one.condition.is_some());
         let numbers = self.sections.len().min(3);
         let at = match numbers {
+            // If no condition is met, the first section prints the number.
             _ if conditions => self.sections.iter().position(meets).unwrap_or(0),
             2 | 3 if number < 0.0 => 1,
             3 if number == 0.0 => 2,
@@ -236,8 +237,8 @@ impl Section {
             places.push(c);
         }
         let most = 10_u32.saturating_pow(u32::try_from(places.len()).unwrap_or(1)) - 1;
-        // Placeholders such as `??` are not a number. `fraction` tries each denominator up to `most`,
-        // so it is limited, to 999 by hand.
+        // Placeholders such as `??` are not a number. `fraction` tries each denominator up to
+        // `most`, so it is limited, to 999 by hand.
         let fixed = places.parse().ok().filter(|fixed| *fixed > 0);
         self.denominators = Some(fixed.map_or((1, most.min(999)), |fixed| (fixed, fixed)));
         self.parts.push(Part::Rest);

@@ -106,6 +106,7 @@ impl SheetReader {
                 }
             }
             "row" => {
+                // A row or a cell without its number follows the one before.
                 let number = attribute(element, "r").and_then(|r| r.parse::<u32>().ok());
                 self.row = number
                     .and_then(|number| number.checked_sub(1))
