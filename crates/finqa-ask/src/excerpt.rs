@@ -178,7 +178,7 @@ impl ReadDocument {
     }
 
     /// The index of the passage that contains a cell or a sentence, given its id in the whole
-    /// document.
+    /// document. `None` for the sentence about the cover, and for ids that the document lacks.
     fn passage_at(&self, id: &str) -> Option<usize> {
         let cell = position(id);
         let sentence = || id.strip_prefix('t')?.parse::<usize>().ok()?.checked_sub(1);
@@ -196,7 +196,8 @@ impl ReadDocument {
                 _ => 0,
             };
             if before < size {
-                // The header row of a table is not among the passages.
+                // The header of a table is not among the passages. Its cells count as those of the
+                // first row.
                 return Some(first + before.saturating_sub(usize::from(cell.is_some())));
             }
             before -= size;

@@ -178,6 +178,7 @@ fn archive(bytes: &[u8]) -> Result<Kind, String> {
         let mut names = archive.file_names().flatten();
         names.any(|name| name.starts_with(start))
     };
+    // Before `xl/`, because a binary workbook has this folder too.
     if let Some((_, what)) = ARCHIVES.iter().find(|(start, _)| has(start)) {
         return Err((*what).to_owned());
     }

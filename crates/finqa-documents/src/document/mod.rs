@@ -92,7 +92,8 @@ impl Document {
         filing
     }
 
-    /// Adds a table, with the title and unit from the texts above it.
+    /// Adds a table, with the title and unit from the texts above it, which are then no paragraphs
+    /// of their own. The rest of a table that the end of a page has cut is added to its start.
     fn add(&mut self, mut table: PrintedTable) {
         let texts = self.blocks.iter().rev().map_while(|block| match block {
             Block::Text(text) => Some(text.as_str()),
@@ -116,7 +117,7 @@ impl Document {
         table.label_rows();
         // A table without a text above it can be the rest of a table on the page before.
         let cut = above.is_empty();
-        // Texts above a table are shown with it, so the title and the unit are not paragraphs too.
+        // The title and the unit are shown with the table.
         let texts = self.blocks.iter().rev();
         let texts = texts.take_while(|block| matches!(block, Block::Text(_)));
         let start = self.blocks.len() - texts.count();

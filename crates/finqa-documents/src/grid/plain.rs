@@ -79,6 +79,7 @@ fn separator_of(text: &str) -> u8 {
                 .entry(open.filter(|byte| byte == mark).count())
                 .or_default() += 1;
         }
+        // A line without the mark says nothing about it.
         lines.remove(&0);
         lines.into_iter().map(|(cells, lines)| (lines, cells)).max()
     };
@@ -183,7 +184,7 @@ pub(crate) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, Docume
 
 /// Removes the lines above the header, and returns their cells. A line with a single cell above
 /// wider ones is a title. A year that is not in the first cell is the heading of the only column
-/// instead.
+/// instead. If all lines are titles by this rule, they stay as rows.
 fn take_titles(lines: &mut Vec<NumberedRow>) -> Vec<String> {
     let is_title = |row: &[String]| {
         let mut cells = row.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
@@ -302,6 +303,7 @@ fn merge_header(lines: &mut Vec<NumberedRow>) {
         upper = Some(row);
         count += 1;
     }
+    // Without rows below, the lines are not a header.
     if count < 2 || count >= lines.len() {
         return;
     }

@@ -233,6 +233,7 @@ fn cell(piece: &PlacedPiece, columns: &[ColumnSpan]) -> SpannedCell {
     let column = columns.find(|column| piece.is_figure() && piece.meets(**column));
     let place = match column {
         Some(column) => *column,
+        // Cut at the first column, so that a long label does not cover it.
         None if piece.start < first => (0, piece.end.clamp(1, first)),
         None => (piece.start, piece.end),
     };

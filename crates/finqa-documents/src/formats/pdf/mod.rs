@@ -85,6 +85,7 @@ fn in_one_direction(mut glyphs: Vec<Glyph>) -> (Vec<Glyph>, Option<String>) {
     let main = most.unwrap_or(Right);
     let (read, all) = (count(main), glyphs.len());
     glyphs.retain(|one| one.direction == main);
+    // Turning makes positions negative, which `units` would cut to 0, so they are shifted.
     let left = glyphs.iter().map(|one| one.start).fold(0.0, f64::min);
     let top = glyphs.iter().map(|one| one.baseline).fold(0.0, f64::min);
     for one in glyphs.iter_mut().filter(|_| main != Right) {

@@ -114,7 +114,8 @@ fn broken(error: &impl ToString) -> String {
 }
 
 /// Reads the cells of a sheet that are not blank. A formula without a stored value is computed if
-/// it only adds cells; otherwise its cell is marked as unread.
+/// it only adds cells; otherwise its cell is marked as unread. An error if there are more than
+/// [`MOST_CELLS`].
 fn cells(book: &mut Xlsx<Cursor<&[u8]>>, sheet: &str, xml: &SheetXml) -> Result<Cells, XlsxError> {
     let from_1904 = book.has_1904_epoch();
     let mut reader = book.worksheet_cells_reader(sheet)?;

@@ -61,7 +61,8 @@ impl Sums<'_> {
         value
     }
 
-    /// The value of a formula that only adds; `None` for any other formula.
+    /// The value of a formula that only adds; `None` for any other formula, and if it adds a blank
+    /// cell or a text outside of `SUM`.
     fn sum_of_terms(&mut self, formula: &str, depth: usize) -> Option<f64> {
         let formula = formula.replace(' ', "").to_ascii_uppercase();
         let mut sum = 0.0;
