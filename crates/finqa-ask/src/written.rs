@@ -132,7 +132,7 @@ fn is_amount(answer: &Answer) -> bool {
         .filter_map(|cited| Some(number::read(&cited.literal)?.value))
         .collect();
     // For each step, the power of the figures' unit that its result has: 1 for a sum of amounts, 0
-    // for a quotient of two, 2 for a product of two.
+    // for a quotient of two, a power or a comparison, 2 for a product of two.
     let mut powers: Vec<i32> = Vec::new();
     for step in program.steps() {
         let power = |argument: &Argument| match argument {

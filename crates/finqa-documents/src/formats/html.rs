@@ -114,6 +114,7 @@ impl Walk {
             }
             "pre" => {
                 self.end_paragraph();
+                // Its tables have columns that are aligned with spaces.
                 let text: String = element.text().collect();
                 self.blocks.extend(lines::blocks(lines::of_text(&text)));
                 return;

@@ -15,8 +15,8 @@ const DEEPEST: usize = 500;
 /// parser closes some elements by itself. Set by hand.
 const MOST_OPEN: usize = 10 * DEEPEST;
 
-/// Elements without an end tag, and drawing elements that are usually closed in their start
-/// tag.
+/// Elements that may lack an end tag, such as the marks `c`, `page` and `s` in filings of the
+/// 1990s, and drawing elements that are usually closed in their start tag.
 #[rustfmt::skip]
 const ENDLESS: [&str; 36] = [
     "area", "base", "br", "c", "col", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta", "option", "p",

@@ -79,7 +79,7 @@ pub(crate) fn grid(rows: Vec<Vec<SpannedCell>>) -> Option<Vec<Vec<PrintedCell>>>
     let above = rows.iter().take_while(|row| is_header(row)).count();
     let (above, _) = rows.split_at_checked(above)?;
     // A single label directly above the figures is the heading of their section and not of a
-    // column.
+    // column. The first row is always part of the header.
     let headings = above
         .iter()
         .skip(1)
@@ -215,6 +215,7 @@ fn placed(row: Vec<SpannedCell>, columns: &[Span]) -> Vec<PrintedCell> {
         let met = columns
             .iter()
             .enumerate()
+            // On a tie, the left one.
             .max_by_key(|(at, column)| (overlap(**column, cell.span()), Reverse(*at)));
         let at = match met {
             Some((at, column)) if cell.start > 0 && overlap(*column, cell.span()) > 0 => at + 1,

@@ -187,6 +187,7 @@ pub(super) fn cells(
                 .collect()
         };
         let alone = !heading && line.is_label(columns);
+        // The first line below the header does not continue it.
         let next = last.is_some_and(|last| {
             line.below(last) <= LINES_APART && !(at <= header && last.is_header(columns))
         });

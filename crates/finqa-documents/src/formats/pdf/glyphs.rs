@@ -98,6 +98,7 @@ struct TextState<'a> {
 }
 
 impl<'a> TextState<'a> {
+    /// The initial values of the PDF specification, which has none for font and size.
     fn new(drawing: Affine) -> Self {
         Self {
             font: None,
