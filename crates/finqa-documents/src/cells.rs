@@ -110,7 +110,7 @@ pub(crate) fn names_period(text: &str) -> bool {
 }
 
 /// An amount as people write it: the text before it, its digits with the marks between them, and
-/// the text after it.
+/// the text after it, in which only a mark such as `(1)` can have digits.
 static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?x)^(?P<before>\D*?)
@@ -312,7 +312,7 @@ pub(crate) fn votes_of(digits: &str) -> Option<i32> {
 }
 
 /// True if the groups are thousands under one mark: `1`, `12 345`, `1.234.567`; with commas also
-/// the Indian `12,34,567`.
+/// the Indian `12,34,567`. `0.500` is not thousands.
 fn is_grouped(groups: &[&str], marks: &[char]) -> bool {
     let Some((first, rest)) = groups.split_first() else {
         return false;

@@ -158,6 +158,7 @@ fn html(path: &Path, name: &str, decoded: DecodedText) -> Result<Document, Strin
     }
     let (blocks, tagged) = html::blocks(&text)?;
     let tabular = blocks.iter().any(|block| matches!(block, Block::Table(_)));
+    // Without spaces, because styles are written with and without one after the colon.
     let compact = || text.replace(' ', "").to_lowercase();
     if !tabular && compact().matches("position:absolute").count() > BOXES {
         return Err("its pages are made of boxes at fixed places, without tables; print it to a PDF and ask about that".to_owned());

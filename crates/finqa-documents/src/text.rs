@@ -16,7 +16,8 @@ const ABBREVIATIONS: &[&str] = &[
     "ltd", "mr", "mrs", "ms", "no", "nos", "p", "par", "pp", "sec", "sr", "st", "u.k", "u.s", "vs",
 ];
 
-/// The text as a reader sees it: without zero-width characters, with single blanks.
+/// The text as a reader sees it: without zero-width characters and soft hyphens, with single
+/// blanks.
 pub(crate) fn printed(text: &str) -> String {
     let seen = |c: &char| {
         !matches!(

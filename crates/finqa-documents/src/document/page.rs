@@ -125,7 +125,8 @@ impl PrintedTable {
         })
     }
 
-    /// The first tag of each figure, with its row and column on the page.
+    /// The first tag of each figure (of nested tags, the outer one), with its row and column on the
+    /// page.
     fn tags(&self, rows: &[usize], first: usize) -> Vec<FigureTag> {
         let tags = self.cells(rows, first).filter_map(|(row, column, cell)| {
             let tag = cell.tags.first()?;

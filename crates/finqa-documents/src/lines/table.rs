@@ -107,7 +107,7 @@ pub(super) fn extent(lines: &[PlacedLine]) -> (usize, Vec<ColumnSpan>) {
             .iter()
             .all(|piece| piece.is_figure() && columns.iter().any(|column| piece.meets(*column)));
         // Another table begins with a line that names periods above the columns, or, below a gap,
-        // with a line that has a heading for each column.
+        // with a line that has a heading for each column, and at least two.
         let is_period = |piece: &PlacedPiece| cells::names_period(&piece.text);
         let gap = last.is_some_and(|last| line.below(last) > LINES_APART);
         let each = || gap && line.pieces.len() - line.labels(&columns) >= columns.len().max(2);
@@ -199,6 +199,7 @@ pub(super) fn cells(
             }
             _ => rows.push(row),
         }
+        // A label with a colon is the heading of a section, so the next line is a row of its own.
         open_label = alone && !line.text().ends_with(':');
         last = Some(line);
     }

@@ -375,6 +375,7 @@ fn decimal(number: f64, places: &[char]) -> (String, String) {
 fn rounded(number: f64, decimals: usize) -> String {
     let plain = format!("{number:.decimals$}");
     let unit = 10_f64.powi(-i32::try_from(decimals).unwrap_or_default());
+    // The 1e-9 covers what the binary value may be too small.
     let close = plain
         .parse::<f64>()
         .is_ok_and(|plain| number - plain >= unit * (0.5 - 1e-9));

@@ -93,6 +93,7 @@ impl SheetReader {
     fn start(&mut self, element: &BytesStart<'_>) {
         match element.local_name().as_ref() {
             "col" => {
+                // The file counts columns from 1.
                 let end = |name| {
                     attribute(element, name)?
                         .parse::<u32>()
