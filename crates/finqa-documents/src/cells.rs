@@ -211,6 +211,7 @@ pub(crate) fn normalise(rows: &mut [Vec<WrittenCell<'_>>], document: Option<i32>
 fn groups_by_points(amounts: &[WrittenFigure<'_>]) -> bool {
     let digits = amounts.iter().map(|amount| amount.digits);
     let (pointed, whole): (Vec<&str>, Vec<&str>) = digits.partition(|digits| digits.contains('.'));
+    // A whole number of more than three digits would have a point too.
     let small = |digits: &&str| digits.len() <= 3 && digits.chars().all(|c| c.is_ascii_digit());
     let large = whole.iter().any(|digits| digits.len() == 3);
     !pointed.is_empty() && large && whole.iter().all(small)

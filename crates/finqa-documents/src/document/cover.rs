@@ -91,6 +91,7 @@ fn named_year<'t>(texts: impl Iterator<Item = &'t str>, period_end: &str) -> Opt
     // On a tie, `clear` below is false for either year.
     let (year, most) = counts.iter().max_by_key(|(_, count)| **count)?;
     let mut others = counts.iter().filter(|(other, _)| *other != year);
+    // The date ends with its year.
     let ends: u16 = period_end
         .get(period_end.len().checked_sub(4)?..)?
         .parse()

@@ -290,6 +290,7 @@ fn headings(line: &PlacedLine, columns: &[ColumnSpan]) -> Vec<SpannedCell> {
         to.map(|to| (from.0, to.1))
     });
     for piece in headings {
+        // The distance between the middles counts more than the difference in width.
         let misfit = |group: &ColumnSpan| {
             let wide = (group.1 - group.0).abs_diff(piece.end - piece.start);
             2 * (group.0 + group.1).abs_diff(piece.middle()) + wide
