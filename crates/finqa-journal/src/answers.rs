@@ -87,6 +87,7 @@ fn from_file(path: &Path, dataset: Option<&Dataset>) -> Result<Answers, AnswersE
         dataset: dataset.map(|data| data.source.clone()),
         no_records: None,
         gold_notes: gold_notes(path, dataset, &own, &rows, dataset),
+        // Without a run and a dataset, nothing says what was asked, so nothing counts as missing.
         not_asked: planned.unwrap_or_default().saturating_sub(rows.len()),
         turns: turns.unwrap_or_default(),
         rows,
@@ -171,6 +172,7 @@ fn score_by(
     let records = RecordsById::of(dataset);
     for row in rows {
         let found = records.attach(row);
+        // Only given records may be about other questions. The run's own have the hash of its file.
         let found = found.filter(|(_, case)| !is_given || asks_the_same(case, row));
         let Some((_, case)) = found else {
             return Err(AnswersError::UnknownQuestion {
@@ -190,7 +192,7 @@ fn score_by(
 }
 
 /// Returns false if the record's question has another text than the row's, because two files may
-/// use one id for different questions.
+/// use one id for different questions. Returns true for a row without a text.
 fn asks_the_same(case: &Case, row: &Row) -> bool {
     row.question.is_empty() || letters(&case.question.text) == letters(&row.question)
 }
@@ -254,7 +256,7 @@ fn other_golds(
 
 /// The run that wrote this CSV. It is the run in whose folder the file is. A copy such as
 /// `OUTPUT/output.csv` belongs to the newest run in the folder `runs` next to it whose CSV has the
-/// same content.
+/// same content. `None` if there is no such run or its journal cannot be read.
 fn run_of(csv: &Path) -> Option<RunMeta> {
     let folder = csv.parent()?;
     let mut journal = folder.join(RunFolder::JOURNAL);
@@ -278,6 +280,7 @@ fn asked_of(dataset: &Dataset, rows: &[Row]) -> usize {
     let passes: HashSet<u32> = rows.iter().map(|row| row.epoch).collect();
     let cases = dataset.records.iter().flat_map(Record::cases);
     let asked =
+        // The part of a turn is its number; other parts are words.
         cases.filter(|case| kinds.contains(&case.question.key.part.parse::<usize>().is_ok()));
     asked.count() * passes.len()
 }

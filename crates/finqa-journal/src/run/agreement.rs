@@ -59,6 +59,7 @@ impl Agreement {
             effect.weighed += 1;
             effect.taken += usize::from(arbitration.taken);
             effect.model_accuracy = arbitration.model_accuracy;
+            // A model without an answer was not right. Without gold, `accepted` is `None`.
             match (right.unwrap_or_default(), row.accepted()) {
                 (false, Some(true)) => effect.fixed += 1,
                 (true, Some(false)) => effect.broken += 1,

@@ -11,6 +11,7 @@ impl RunMeta {
     /// because a local server that moved to another port is not a difference.
     pub(crate) fn as_answering(&self) -> AnsweringRun {
         let own = self.identity.unplaced();
+        // 8 characters are set by hand. An empty hash, as without a calibration, is `none`.
         let hash = |hash: &str| match hash.get(..8) {
             Some(start) => format!("blake3 {start}…"),
             None => "none".to_owned(),

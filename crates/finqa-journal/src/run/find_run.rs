@@ -11,7 +11,7 @@ use super::run_meta::RunKind;
 use super::shards_folder::{SHARDS_SUFFIX, ShardsFolder};
 use finqa_core::error::{Kind, Kinded};
 
-/// Maximum number of ids that an error names.
+/// Maximum number of ids that an error names. Set by hand.
 const SHOWN: usize = 8;
 
 /// A run's folder that cannot be found, or is not the one that the command needs.
@@ -137,6 +137,7 @@ impl RunFolder {
     /// The path of the answers that a user names: `named` itself if it is a file, otherwise a run
     /// under `output` (`last`, or a prefix of an id).
     pub fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, FolderError> {
+        // Not `is_file`, so that a pipe counts too.
         let is_file = named.exists() && !named.is_dir();
         match Self::locate(output, &named.to_string_lossy()) {
             Ok(run) if !is_file => Ok(run.path().to_owned()),

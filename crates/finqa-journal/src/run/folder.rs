@@ -143,7 +143,7 @@ impl RunStage {
 
 impl RunFolder {
     /// The folders of all runs, oldest first. A folder without a journal is left out, because its
-    /// run was killed before it began.
+    /// run was killed before it began. Empty if `output` has no runs or cannot be listed.
     pub fn all(output: &Path) -> Vec<Self> {
         let entries = std::fs::read_dir(Self::runs(output));
         let paths = entries.into_iter().flatten().flatten();
@@ -208,6 +208,7 @@ impl RunFolder {
     /// True if all files of a finished run exist, and the summary has all answers and was scored by
     /// the current gold. The summary is written last, so the other files are not older.
     fn is_written(&self, meta: &RunMeta) -> bool {
+        // A summary that cannot be read counts as not written.
         let summary = std::fs::read(self.file(Self::SUMMARY)).unwrap_or_default();
         let summary: Value = serde_json::from_slice(&summary).unwrap_or_default();
         let gold = summary.pointer("/run/gold").cloned().unwrap_or_default();

@@ -14,7 +14,7 @@ const LOCK: &str = "run.lock";
 /// Maximum wait for the lock, set by hand. A process that lists the runs, or that is ending, has it
 /// only briefly.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Number of further tries during [`PATIENCE`].
+/// Number of further tries during [`PATIENCE`], set by hand.
 const TRIES: u32 = 20;
 
 #[derive(Debug, Error)]
@@ -98,7 +98,8 @@ impl RunLock {
         Ok(Self { _file: file })
     }
 
-    /// The text that names the process working on a run; `None` if no process is.
+    /// The text that names the process working on a run; `None` if no process is, or if the lock
+    /// cannot be read.
     pub fn holder(folder: &Path) -> Option<String> {
         let path = path(folder);
         let file = File::open(&path).ok()?;
@@ -127,6 +128,7 @@ fn path(folder: &Path) -> PathBuf {
 }
 
 fn read(path: &Path) -> String {
+    // The file is empty until its holder has written its name.
     let holder = std::fs::read_to_string(path).unwrap_or_default();
     if holder.is_empty() {
         "another process".to_owned()

@@ -139,7 +139,8 @@ impl Plan {
         });
     }
 
-    /// The unit at the index `at`, counted from 0 over all epochs; `None` beyond the last.
+    /// The unit at the index `at`, counted from 0 over all epochs; `None` beyond the last, or if
+    /// there are no units.
     pub fn unit(&self, at: usize) -> Option<Vec<PlannedQuestion>> {
         let epoch = u32::try_from(at.checked_div(self.first_epoch.len())?).ok()?;
         let unit = self.first_epoch.get(at % self.first_epoch.len())?;
@@ -179,7 +180,8 @@ impl Plan {
     }
 }
 
-/// The units of a record. In a conversation, all turns form one unit.
+/// The units of a record. In a conversation, all turns form one unit. Without turns there is no
+/// unit; the length is at least 1 because `chunks` panics for 0.
 fn split_record(record: &Record, mode: Mode) -> std::slice::Chunks<'_, Arc<Case>> {
     match mode {
         Mode::Questions => record.questions.chunks(1),

@@ -404,6 +404,7 @@ impl RunMeta {
             )
         });
         let mut known = vec![(&self.identity.model, &self.identity.critic)];
+        // No model at an address before the last `first` had answered, so these are left out.
         let first = self.moved.iter().rposition(|moved| moved.first);
         let answering = self.moved.iter().skip(first.unwrap_or_default());
         let moved = answering.filter_map(|moved| {

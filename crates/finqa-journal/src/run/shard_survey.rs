@@ -144,6 +144,7 @@ impl<'f> ShardSurvey<'f> {
         let calls = self.readable(shard, journal.open_calls())?;
         known += calls.values().flatten().map(billed).sum::<u64>();
         self.merged.unrecorded += self.readable(shard, unrecorded(journal, known))?;
+        // The prompts of all shards are the same: `check` has compared their hash.
         if self.prompts.is_empty() {
             self.prompts = self.readable(shard, journal.prompts())?;
         }
@@ -191,6 +192,7 @@ impl<'f> ShardSurvey<'f> {
             entries.extend(entries_of(row.index, calls));
             entries.push(JournalEntry::Answer(Arc::new(row)));
             if entries.len() >= BATCH {
+                // The first error is kept and returned below; nothing is written after it.
                 if written.is_ok() {
                     written = to.append(&entries);
                 }

@@ -79,6 +79,7 @@ pub(super) fn restore<E>(
         for part in parts {
             match part {
                 Value::String(part) => whole.push_str(part),
+                // Ids begin at 1, so `add` reports anything that is not a number as text 0.
                 part => add(part.as_i64().unwrap_or_default(), &mut whole)?,
             }
         }

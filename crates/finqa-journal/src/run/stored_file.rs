@@ -24,7 +24,8 @@ pub struct StoredFile {
 }
 
 impl StoredFile {
-    /// Records the file of this dataset. `split` is the split that was read.
+    /// Records the file of this dataset. `split` is the split that was read. A file whose full path
+    /// cannot be found is recorded without it, and cannot be read again.
     pub fn of(dataset: &Dataset, split: Option<&str>) -> Self {
         let path = std::fs::canonicalize(&dataset.source).ok();
         Self {

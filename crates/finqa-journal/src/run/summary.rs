@@ -283,6 +283,7 @@ impl SummaryBuilder {
 /// The number of a call's requests that were, or may have been, billed.
 pub(super) fn billed(call: &Call) -> u64 {
     match call.attempts {
+        // No request was sent, as for a reply from the cache.
         0 => 0,
         _ => call.cost.priced + call.cost.unpriced,
     }

@@ -89,6 +89,7 @@ impl From<TimeLimit> for String {
 
 impl fmt::Display for TimeLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A limit is read as a signed duration, so it fits one, and the default is never used.
         let time = SignedDuration::try_from(self.0).unwrap_or(SignedDuration::MAX);
         write!(f, "{time:#}")
     }

@@ -83,7 +83,7 @@ fn value_of(option: &Arg, text: &str) -> Value {
     }
 }
 
-/// The settings in the variables `CONVFINQA_<KEY>`.
+/// The settings in the variables `CONVFINQA_<KEY>`. A blank variable counts as unset.
 pub(super) fn environment(variable: &dyn Fn(&str) -> Option<String>) -> Table {
     let set = KEYS.iter().filter_map(|option| {
         let text = variable(&variable_of(key_of(option)))?;
@@ -113,7 +113,8 @@ fn flag_value(value: Option<&Value>) -> String {
 }
 
 /// Variables that begin like those of settings, but are read elsewhere. The first one is not a
-/// setting so that no file can set it; tests and checks read the others.
+/// setting so that no file can set it; tests and checks read the others, and those that begin with
+/// `CONVFINQA_REQUIRE_`.
 const OTHER_VARIABLES: [&str; 4] = [
     ALLOW_HTTP, "CONVFINQA_SOAK", "CONVFINQA_TOOLS", "CONVFINQA_UPDATE",
 ];
@@ -152,6 +153,7 @@ impl Settings {
     /// The settings that affect answers and have no field of their own in a run's identity, on one
     /// line.
     pub fn answer_settings(&self) -> String {
+        // Settings can always be serialised, which a test checks, so the default is never used.
         let all = Table::try_from(self).unwrap_or_default();
         let decide = all
             .into_iter()

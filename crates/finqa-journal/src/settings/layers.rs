@@ -65,6 +65,7 @@ impl Layers {
             }
         };
         let table: Table = text.parse().map_err(|error: toml::de::Error| {
+            // An error without a place is reported in line 1.
             let start = error.span().map_or(0, |span| span.start);
             ConfigError::NotToml {
                 path: path.to_owned(),
@@ -98,6 +99,7 @@ impl Layers {
 
     /// The merged settings, with the layer of each.
     pub fn settings(&self) -> Result<Settings, ConfigError> {
+        // No error is left for this origin to name: each layer was checked when it was added.
         let mut settings = self.read(&Origin::CommandLine)?;
         settings.origins.clone_from(&self.origins);
         Ok(settings)
@@ -148,6 +150,7 @@ fn group<Group: Args + DeserializeOwned>(
         let path = found.path().to_string();
         let message = found.inner().message().trim();
         match path.as_str() {
+            // The error is about the group, which has no name in the settings.
             "." => message.to_owned(),
             key => format!("{}: {message}", origin.name_of(key)),
         }

@@ -54,6 +54,7 @@ impl Shard {
     /// affects it, so a record stays in its part if other records are added, removed or reordered.
     /// With another rule, the shards of runs in progress would contain the wrong questions.
     pub fn of(id: &str, count: u32) -> u32 {
+        // The defaults are never used: a hash has 32 bytes, and the place is below `count`.
         let hash = blake3::hash(id.as_bytes());
         let first = hash.as_bytes().first_chunk::<8>();
         let number = first.map_or(0, |bytes| u64::from_be_bytes(*bytes));
@@ -99,7 +100,8 @@ impl FromStr for Shard {
 }
 
 /// The reason why a run cannot have this name, which is also the name of its folder; `None` if it
-/// can.
+/// can. `last` names the newest run, and `.shards` ends the name of the folder of shards. The limit
+/// of 100 is set by hand.
 pub(super) fn name_error(name: &str) -> Option<&'static str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
@@ -164,8 +166,10 @@ fn scheduled(variables: &Variables, of: Option<u32>) -> Result<Shard, String> {
         number.transpose()
     };
     let (task, first, count) = if let Some(task) = number(SLURM_TASK)? {
+        // Without a minimum, tasks count from 1, as shards do.
         let first = number("SLURM_ARRAY_TASK_MIN")?.unwrap_or(1);
         let count = number("SLURM_ARRAY_TASK_COUNT")?;
+        // The tasks of a job with fewer, such as a rerun of one, would be taken for other shards.
         if let (Some(count), Some(of)) = (count, of)
             && count != of
         {
@@ -174,6 +178,7 @@ fn scheduled(variables: &Variables, of: Option<u32>) -> Result<Shard, String> {
         }
         (task, first, count.or(of))
     } else if let Some(task) = number(KUBERNETES_TASK)? {
+        // An index of Kubernetes counts from 0.
         (task, 0, of)
     } else {
         return Err(format!(

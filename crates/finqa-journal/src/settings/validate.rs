@@ -24,6 +24,7 @@ fn secret_in(address: &str) -> Option<&'static str> {
     {
         Some("a user or password")
     } else {
+        // The query of an address of Azure is the API's version, which is not a secret.
         let query = query.filter(|_| api_version_of(address).is_none());
         query.map(|_| "a query string or fragment")
     }

@@ -24,6 +24,8 @@ impl Journal {
         batches.map_err(|source| self.entry_error("batch", source))
     }
 
+    /// True if the table exists. Tables that not every run needs (`batches`, `changes`, `golds`,
+    /// `spending`) are made when they are first used.
     pub(super) fn has_table(&self, name: &str) -> Result<bool, JournalError> {
         let sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1";
         self.sqlite(|connection| connection.prepare(sql)?.exists([name]))

@@ -177,6 +177,7 @@ impl Journal {
             })?;
             calls.entry(question).or_default().push(call);
         }
+        // Samples are requested in parallel and recorded in the order of their replies.
         calls.values_mut().for_each(|calls| order_samples(calls));
         Ok(calls)
     }
@@ -204,6 +205,7 @@ impl Journal {
             .connection
             .prepare("SELECT question, json FROM answers ORDER BY question")
             .map_err(sqlite)?;
+        // The table is made by the first `renew_gold`.
         let has_renewed = self.has_table("golds")?;
         let mut entries = EntryReader::new(&self.connection);
         let mut rows = answers.query([]).map_err(sqlite)?;
@@ -218,6 +220,7 @@ impl Journal {
                 let call = entries.whole(&stored).map_err(unreadable)?;
                 row.solution.calls.push(call);
             }
+            // Samples were recorded in the order of their replies.
             order_samples(&mut row.solution.calls);
             if has_renewed && let Some(renewed) = self.renewed(question)? {
                 renewed.apply(&mut row);

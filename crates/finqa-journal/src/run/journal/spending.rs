@@ -27,6 +27,7 @@ impl Journal {
             if self.sqlite(|connection| connection.query_row(sql, [], |row| row.get(0)))? {
                 return Ok(None);
             }
+            // TEXT, because a REAL would not hold every decimal exactly.
             self.sqlite(|connection| {
                 connection.execute_batch(
                     "CREATE TABLE spending
@@ -63,6 +64,8 @@ impl Journal {
         if !self.has_table("spending")? {
             return Ok(0);
         }
+        // `0` is how [`Decimal::ZERO`] is stored, the amount of a request that failed without an
+        // answer.
         let sql = "SELECT count(*) FROM spending WHERE dollars != '0'";
         self.sqlite(|connection| connection.query_row(sql, [], |row| row.get(0)))
     }
