@@ -143,6 +143,7 @@ fn plain(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
+/// The cell of a probability or confidence, with three decimals, which is set by hand.
 fn share(value: Option<f64>) -> String {
     plain(value.map(|value| format!("{value:.3}")))
 }

@@ -47,6 +47,7 @@ fn setup(meta: &RunMeta) -> Value {
         let value = meta.settings.get(name)?;
         Some(format!("{name} {value}"))
     };
+    // The first 16 characters of the hash, set by hand; left out without prompts.
     let prompt = meta.identity.prompts.get(..16);
     let prompt = prompt.map(|hash| format!("prompt {hash}"));
     let parts = [setting("temperature"), setting("max_tokens"), prompt];

@@ -135,6 +135,7 @@ impl FiledPlace {
     fn read(question: &Question, id: &str) -> Option<Self> {
         let place = position(id)?;
         let tables = question.document.tables.iter();
+        // All tables are rows of one, so the last that starts at or above the row has the cell.
         let start = tables.rev().find(|start| start.row <= place.0)?;
         let tag = cited_tag(question, place);
         let mut sources = question.document.sources.iter();

@@ -5,7 +5,8 @@ use finqa_core::program::{Expression, Op};
 use super::evidence::NamedEvidence;
 
 /// A program in the names of the figures that it cites. `None` for a program without an operation,
-/// and if a figure is not cited.
+/// for one with a comparison or an operation on a table, which have no sign, and if a figure is not
+/// cited.
 pub(super) fn in_names(program: &str, evidence: &[NamedEvidence]) -> Option<String> {
     let expression = Expression::<()>::parse(program)?;
     let (op, ..) = expression.top()?;
@@ -19,6 +20,7 @@ pub(super) fn in_names(program: &str, evidence: &[NamedEvidence]) -> Option<Stri
         }
     };
     let name = |literal: &str| {
+        // A program may write a figure without the commas, brackets and signs of the citation.
         let bare = |text: &str| text.replace(['-', '(', ')', ',', '$', ' '], "");
         let is = |cited: &&NamedEvidence| bare(&cited.literal) == bare(literal);
         match literal.strip_prefix("const_") {

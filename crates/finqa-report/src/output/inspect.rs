@@ -184,6 +184,7 @@ fn sample(row: &Row, model: &str) -> Value {
     let error = failed.then(|| json!({"message": message, "traceback": "", "traceback_ansi": ""}));
     json!({
         "id": sample_id(row),
+        // Inspect counts epochs from 1.
         "epoch": row.epoch + 1,
         "input": row.question,
         "target": target.unwrap_or_default(),

@@ -61,6 +61,7 @@ pub(crate) struct StagedFile {
 /// Creates the temporary file for a path. Returns it with the path to which it will be renamed.
 fn staged(path: &Path) -> std::io::Result<(tempfile::NamedTempFile, PathBuf)> {
     let place = files::resolve_links(path)?;
+    // The rename would replace a device or a pipe.
     if std::fs::metadata(&place).is_ok_and(|found| !found.is_file()) {
         return Err(std::io::Error::other("it is not a regular file"));
     }

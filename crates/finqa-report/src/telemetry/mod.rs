@@ -165,6 +165,7 @@ impl Telemetry {
             // same time.
             let shutdown = move || provider.shutdown_with_timeout(FLUSH_TIMEOUT);
             let shutdown = tokio::task::spawn_blocking(shutdown);
+            // Twice the time, set by hand, for a shutdown that does not keep its own limit.
             let _ = tokio::time::timeout(FLUSH_TIMEOUT * 2, shutdown).await;
         }
     }

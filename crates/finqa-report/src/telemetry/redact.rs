@@ -26,7 +26,7 @@ impl Redactor {
     /// or of a password in a URL.
     pub fn new(mut secrets: Vec<SecretString>) -> Self {
         // A bearer token has at least 20 characters here, so that "bearer securities" is not
-        // removed.
+        // removed. A key has at least 16 after its prefix. Both are set by hand.
         const SHAPES: &str = r#"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\b[Bb]earer\s+[A-Za-z0-9._~+/-]{20,}=*|(?<scheme>://)[^/\s:@"]*:[^/\s@"]+(?<at>@)"#;
         // Remove each secret also as it looks in JSON, and in JSON within a JSON string.
         for _ in 0..2 {

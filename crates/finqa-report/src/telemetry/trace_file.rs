@@ -37,6 +37,7 @@ impl FileExporter {
         let request = ExportTraceServiceRequest {
             resource_spans: group_spans_by_resource_and_scope(spans, &self.resource),
         };
+        // A trace that cannot be serialised becomes an empty line, which readers skip.
         let line = serde_json::to_string(&request).unwrap_or_default() + "\n";
         let mut file = self.file.lock();
         // A failed write must not stop the run. It may have left part of a line, so no further

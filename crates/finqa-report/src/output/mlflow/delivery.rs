@@ -231,6 +231,7 @@ impl Delivery<'_> {
             if !error.is_refusal() {
                 return Err(error.about(kind));
             }
+            // A single value is also tried with the oldest limit before it is given up.
             let oldest = (batch.len() == 1).then_some(OLDEST_LIMIT);
             let mut limits = error.named_limit().into_iter().chain(oldest);
             if limits.any(|limit| shorten(&mut batch, limit, &mut cut)) {
@@ -283,6 +284,7 @@ impl Delivery<'_> {
             // are one request.
             let sent = self.server.put_spans(&self.experiment, id, batch.concat());
             match sent.await {
+                // The server refused the content of this request, and may accept the others.
                 Err(MlflowError::Answer {
                     status: 400 | 413 | 422,
                     ..
@@ -317,6 +319,7 @@ impl Delivery<'_> {
         let files = RunFolder::RESULTS.into_iter().map(|name| (name, None));
         for (name, text) in texts.chain(files) {
             match self.file(&format!("{root}/{name}"), name, text).await {
+                // A file that cannot be read here is an error and not a refusal by the server.
                 Err(error) if error.is_temporary() || error.kind() != Kind::Provider => {
                     return Err(error);
                 }

@@ -13,7 +13,7 @@ use finqa_core::regex;
 use finqa_core::text::both_ends;
 use finqa_journal::run::JournalError;
 
-/// Maximum number of characters of a server's message that an error shows.
+/// Maximum number of characters of a server's message that an error shows. Set by hand.
 const SHOWN: usize = 200;
 
 /// The errors of delivering a run, or a part of it, to a tracking server.
@@ -103,7 +103,8 @@ impl MlflowError {
     /// "value too long for type character varying(500)". `None` if the message names no limit.
     ///
     /// Uses the last length in the message, because the refused value is quoted first and may
-    /// contain numbers too. The SQL statement that a database appends is left out.
+    /// contain numbers too. The SQL statement that a database appends is left out. A length has at
+    /// least three digits, and at most 40 characters before it, which are set by hand.
     pub(super) fn named_limit(&self) -> Option<usize> {
         static LIMIT: LazyLock<Regex> = LazyLock::new(|| {
             regex!(r"(?i)(?:length|long|exceed|varchar|varying)\D{0,40}?(\d{3,})")

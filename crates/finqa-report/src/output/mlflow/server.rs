@@ -15,7 +15,7 @@ use super::target::TrackingTarget;
 
 /// Timeout of one call, set by hand.
 const CALL: Duration = Duration::from_secs(15);
-/// Maximum number of characters shown of the reason why a server cannot be reached.
+/// Maximum number of characters shown of the reason why a server cannot be reached. Set by hand.
 const REASON: usize = 200;
 
 #[derive(Clone, Debug)]
@@ -135,6 +135,7 @@ impl TrackingServer {
         let mut json: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         self.target.redact(&mut json);
         let text = |key: &str| json.get(key).and_then(Value::as_str);
+        // `detail` is the field of servers made with FastAPI.
         let said = match text("message").or_else(|| text("detail")) {
             Some(message) => message.to_owned(),
             None => self.words(&bytes),
@@ -193,5 +194,6 @@ impl TrackingServer {
 }
 
 fn is_html(bytes: &[u8]) -> bool {
+    // JSON never begins with `<`.
     bytes.trim_ascii_start().first() == Some(&b'<')
 }

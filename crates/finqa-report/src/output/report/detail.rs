@@ -241,6 +241,7 @@ impl ExecutedProgram {
                 result: result(at),
             })
             .collect();
+        // A number alone has no steps. It is shown as one.
         if steps.is_empty() {
             let value = program.execute_unrounded(table).ok();
             steps.push(ExecutedStep {
@@ -261,6 +262,7 @@ impl ExecutedProgram {
                 .iter()
                 .map(|p| p.source.to_string())
                 .collect();
+            // Constants of the language are not figures of the page.
             (!ids.is_empty() && ids.len() <= MOST_PLACES && !literal.starts_with("const_"))
                 .then(|| (literal.to_owned(), ids))
         });

@@ -22,6 +22,7 @@ const BLOCK: usize = 192 * 1024;
 /// Bytes of compressed data to keep in memory, set by hand. More goes to a temporary file.
 const IN_MEMORY: usize = 1024 * 1024;
 
+/// Level of compression, from 0 to 9, set by hand. A higher one is slower and makes smaller files.
 const LEVEL: Compression = Compression::new(5);
 
 /// A numbered list of entries in the page's data.

@@ -17,7 +17,7 @@ use super::elements::{Elements, Store};
 use finqa_core::stats::RateTally;
 
 /// Maximum number of characters that the list shows of a text. The question's details have it in
-/// full.
+/// full. Set by hand.
 const SHOWN: usize = 300;
 
 #[derive(Default)]

@@ -174,6 +174,7 @@ impl WrittenPage<'_> {
             path: path.to_owned(),
             source,
         })?;
+        // Only `report.html` has the mark; the other pages have no compressed data.
         let (head, tail) = frame.split_once(DATA).unwrap_or((&frame, ""));
         write_atomic(path, |file| {
             file.write_all(head.as_bytes())?;

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use finqa_score::calibration::{CurvePoint, RiskSummary};
 
-/// Width of the drawing, in SVG units.
+/// Width of the drawing, in SVG units. `report.html` draws its axes for this size.
 const WIDTH: f64 = 600.0;
 /// Height of the drawing, in SVG units.
 const HEIGHT: f64 = 180.0;
@@ -47,7 +47,8 @@ impl<'a> RiskFigure<'a> {
             places.collect::<Vec<_>>().join(" ")
         };
         let ticks = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0];
-        // Leave out labels that would overlap.
+        // Leave out labels that would overlap: those in the lowest twelfth of the axis, except 0.
+        // Ticks and twelfth are set by hand.
         let apart = |tick: &f64| *tick <= highest && (*tick == 0.0 || *tick >= highest / 12.0);
         Self {
             summary,

@@ -7,7 +7,8 @@ use finqa_score::analysis::{Cause, Miss, MissAnalysis};
 use super::scores::align;
 use super::style::{TerminalStyle, broken, harmless};
 
-/// Maximum number of characters shown of an answer, because an answer may be a page of text.
+/// Maximum number of characters shown of an answer, because an answer may be a page of text. Set
+/// by hand.
 const SHOWN: usize = 40;
 
 /// The analysis as tables for a terminal of at least 80 columns. Each cause has up to `examples`

@@ -9,7 +9,8 @@ use super::style::{broken, harmless};
 
 /// Width of the text, in columns.
 const WIDTH: usize = 80;
-/// Width of the column with the titles, in columns of the terminal.
+/// Width of the column with the titles, in columns of the terminal. The longest title, `Evidence`,
+/// fits.
 const INDENT: usize = 10;
 
 /// The answer with its steps, evidence and program, the critic's verdicts and the second opinion.

@@ -14,7 +14,7 @@ use super::style::{TerminalStyle, spaced};
 use super::summary::epoch_lines;
 
 /// Maximum number of flips that are shown for each side; `--json` has all of them. A flip is a
-/// question that only one side answers right.
+/// question that only one side answers right. Set by hand.
 const FLIPS: usize = 20;
 
 /// The comparison as tables, for a terminal of at least 80 columns.
@@ -141,6 +141,7 @@ fn verdict(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
             a.p50, b.p50, a.p95, b.p95, a.n
         )
     });
+    // If neither side cost anything, there is no cost to weigh.
     let is_paid = |cost: &Amounts| cost.total_a + cost.total_b > 0.0;
     let cost = spending.cost_usd.filter(is_paid).map(|cost| {
         format!(

@@ -24,7 +24,7 @@ const PLAIN_INTERVAL: Duration = Duration::from_secs(5);
 /// count, the score and the time left.
 const BAR: &str = "{bar:16.cyan/dim} {pos}/{len} · {wide_msg}";
 
-/// Maximum number of columns in the lines below the bar.
+/// Maximum number of columns in the lines below the bar, so that they fit 80 columns.
 const WIDTH: usize = 79;
 
 pub struct RunProgress {
@@ -168,6 +168,7 @@ impl RunProgress {
 
     fn show(&self) {
         self.bar.set_message(joined([self.score(), self.eta()]));
+        // The template has a second line only once it has text, so that no empty line is shown.
         let more = lines_of(self.spending().into_iter().chain(self.calls()));
         if !more.is_empty() && self.counts.total > 0 {
             set_template(&self.bar, &format!("{BAR}\n{{prefix}}"));
@@ -210,6 +211,7 @@ impl RunProgress {
         } = &self.counts.limits;
         let down = down_since.map(|at| format!("the server is down since {}", clock(at)));
         let longest = longest.as_ref().map(|call| {
+            // Cut, so that one name does not fill the line. Set by hand.
             let (name, since) = (cut(&call.name, 50, "…"), clock(call.since));
             format!("{name} waiting since {since}")
         });
@@ -275,7 +277,8 @@ impl RunProgress {
     }
 }
 
-/// A rounded time, such as `40 s`, `12 min` or `3 h 20 min`.
+/// A rounded time, such as `40 s`, `12 min` or `3 h 20 min`. Below 90 of a unit, no larger one is
+/// used, which is set by hand.
 fn rough_time(seconds: f64) -> String {
     let minutes = (seconds / 60.0).round();
     match (seconds < 90.0, minutes < 90.0) {
@@ -329,7 +332,9 @@ fn verbose_lines(row: &Row) -> String {
             row.solution.error.as_deref().unwrap_or_default()
         ),
     };
+    // Values are cut to 16 characters, set by hand, so that the rest of the line fits.
     let result = format!("{mark}: gold {} · {given}", shown(&gold, 16));
+    // Subtracted are the columns before the text, and one for the mark of a cut.
     let question = shown(&row.question, WIDTH - 13);
     let result = shown(&result, WIDTH - 3);
     format!("{}\n  question: {question}\n  {result}", row.key)

@@ -1,5 +1,5 @@
 //! The list of runs (`runs`). Each run has two lines, so that everything by which a user chooses a
-//! run fits 80 columns.
+//! run fits 80 columns, unless the run is in progress.
 
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_core::text::counted;
@@ -20,7 +20,7 @@ pub fn runs_list(runs: &[(String, Result<RunState, String>)], style: TerminalSty
         let lines = match state {
             Ok(state) => {
                 let meta = &state.meta;
-                // The start is shown to the minute, so that the line fits 80 columns.
+                // The start is shown to the minute to keep the line short, because it is not wrapped.
                 let started = meta.started.get(..16).unwrap_or(&meta.started);
                 let started = started.replace('T', " ");
                 let status = status(&state.stage, meta);

@@ -30,7 +30,8 @@ fn turns_direction(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Maximum number of columns in a line of prose, because longer lines are hard to read.
+/// Maximum number of columns in a line of prose, because longer lines are hard to read. Set
+/// by hand.
 const MEASURE: usize = 100;
 
 /// The layout of text for people. The default, 80 columns, is for output that does not go to a
@@ -103,6 +104,7 @@ pub(super) fn broken(text: &str, start: usize, indent: usize, limit: usize) -> S
         .word_separator(WordSeparator::AsciiSpace)
         .word_splitter(WordSplitter::NoHyphenation)
         .wrap_algorithm(WrapAlgorithm::FirstFit);
+    // The first indent only takes up room for the wrapping, because the caller prints that part.
     let filled = textwrap::fill(text.trim_start_matches(' '), options);
     filled.get(start..).unwrap_or_default().to_owned()
 }

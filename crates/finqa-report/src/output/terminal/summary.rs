@@ -16,7 +16,7 @@ use super::scores::{interval, judged_note, outcome_line, scorecard_tables, with_
 use super::style::{TerminalStyle, unbroken};
 
 /// Minimum number of questions for showing the score of the best constant answer. For a single
-/// question, a constant is always right.
+/// question, a constant is always right. Set by hand.
 const ENOUGH: usize = 10;
 
 /// The summary of a run. `output` is the folder with the runs, for commands in the text.
@@ -184,7 +184,7 @@ pub(super) fn epoch_lines(card: &EpochCard) -> Vec<String> {
     lines
 }
 
-/// The most frequent failures, in the provider's words.
+/// The three most frequent failures (set by hand), in the provider's words. `summary.json` has all.
 fn failure_lines(summary: &Summary) -> impl Iterator<Item = String> {
     const SHOWN: usize = 3;
     summary.failures.iter().take(SHOWN).map(|failure| {

@@ -84,6 +84,7 @@ pub fn download_bar(template: &str) -> (TerminalWriter, ProgressBar) {
     (writer, bar)
 }
 
+/// Sets the layout of a bar. A template that cannot be read leaves the earlier layout.
 pub(super) fn set_template(bar: &ProgressBar, template: &str) {
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style.progress_chars("━╸─"));
