@@ -59,6 +59,7 @@ pub struct CriticEffect {
 
 impl CriticEffect {
     pub fn add(&mut self, row: &Row) {
+        // Without a first draft, there was nothing to review.
         let Some(first) = row.solution.rounds.first() else {
             return;
         };
@@ -96,6 +97,7 @@ impl CriticEffect {
         let opinion = row.solution.opinion.as_ref();
         let choice = opinion.and_then(|other| other.arbitration);
         let is_taken = choice.is_some_and(|choice| choice.taken);
+        // The change from the model's own answer to the row's, which arbitration may replace.
         let last = row.accepted().unwrap_or(after);
         self.opinion.add(page, is_taken, after, last);
         match (revised, before, after) {

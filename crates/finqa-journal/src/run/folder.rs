@@ -101,7 +101,8 @@ impl RunFolder {
         self.output.join(Self::CSV)
     }
 
-    /// True if this run's CSV is the one that was copied to the output folder.
+    /// True if this run's CSV is the one that was copied to the output folder. The contents are
+    /// compared, because the copy does not name its run.
     pub fn is_last(&self) -> bool {
         let content = |path: PathBuf| std::fs::read(path).ok();
         let last = content(self.last_csv());

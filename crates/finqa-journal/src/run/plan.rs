@@ -163,6 +163,7 @@ impl Plan {
     }
 
     /// The blake3 hash of the questions in their order, in hex. It is part of the run's identity.
+    /// It changes with the names of the variants of [`Mode`] and [`HistoryMode`].
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(format!("{:?} {:?}", self.mode, self.history).as_bytes());

@@ -58,6 +58,7 @@ impl<'f> ShardSurvey<'f> {
                 let meta = survey.readable(shard, journal.meta())?;
                 survey.check(shard, &meta, differences(&meta))?;
                 survey.moved.extend(meta.models_besides(&plan.run.identity));
+                // A journal with more rows than the plan must not make the number negative.
                 questions -= survey.count(shard, &journal)?.min(of);
             }
             if questions > 0 {

@@ -60,6 +60,7 @@ impl Settings {
     fn check_shares(&self) -> Result<(), SettingFault> {
         let agents = &self.agents;
         for (key, share, most) in [
+            // The highest temperature that OpenAI's API accepts.
             ("temperature", self.sampling.temperature, 2.0),
             ("min_confidence", Some(agents.min_confidence), 1.0),
             ("model_accuracy", agents.model_accuracy, 1.0),
@@ -74,8 +75,8 @@ impl Settings {
     fn check_counts(&self) -> Result<(), SettingFault> {
         const ANY: u64 = u64::MAX;
         let size = |count: Option<usize>| count.map(|count| count as u64);
-        // The upper bounds are set by hand, far above any useful value. When there was none, a
-        // concurrency above a semaphore's limit ended in a panic.
+        // The upper bounds (30 days for the timeout) are set by hand, far above any useful value.
+        // When there was none, a concurrency above a semaphore's limit ended in a panic.
         let counts = [
             ("max_rounds", Some(self.agents.max_rounds.into()), 1..=ANY),
             ("timeout", self.model.timeout, 1..=30 * 24 * 60 * 60),

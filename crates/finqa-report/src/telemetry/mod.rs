@@ -106,8 +106,10 @@ pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
     let recorded = filter_fn(|metadata| {
         log::is_from_us(metadata) && (metadata.is_span() || *metadata.level() <= Level::WARN)
     });
+    // With this hint, `tracing` skips debug and trace without asking the filter.
     let recorded = recorded.with_max_level_hint(LevelFilter::INFO);
     let spans = provider.as_ref().map(|provider| {
+        // Leaves out source lines, threads and idle times, so that only our own fields are sent.
         tracing_opentelemetry::layer()
             .with_tracer(provider.tracer(SERVICE))
             .with_location(false)

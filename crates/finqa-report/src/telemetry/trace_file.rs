@@ -59,6 +59,7 @@ impl SpanExporter for FileExporter {
             let mut open = self.open.lock();
             open.entry(trace).or_default().push(span);
             let whole = root.then(|| open.remove(&trace)).flatten();
+            // Released here, so that the spans of other traces do not wait for the disk.
             drop(open);
             if let Some(spans) = whole {
                 self.write(spans);

@@ -67,6 +67,7 @@ impl Kinded for JournalError {
                 ) => Kind::Usage,
                 _ => Kind::Data,
             },
+            // The content of the file is not wrong.
             _ => Kind::Usage,
         }
     }

@@ -63,6 +63,8 @@ impl Journal {
         };
         // Remove the remains of a killed process. The caller holds the run's lock, so no other
         // process is writing these files.
+        // The rollback journal goes first: one that is left alone would be applied to a new file
+        // by SQLite.
         for suffix in ["-journal", ""] {
             let mut left = unfinished.clone().into_os_string();
             left.push(suffix);

@@ -86,6 +86,7 @@ impl Elements {
         value: &(impl Serialize + ?Sized),
     ) -> io::Result<usize> {
         let Some(filling) = self.stores.get_mut(store as usize) else {
+            // Every store has a block, so this is not reached.
             return Ok(0);
         };
         let number = filling.entries;

@@ -73,6 +73,7 @@ impl<'a> ReportView<'a> {
         };
         let mut wrong = slices(&["part", "kind", "effort"]);
         for facet in ["cause", "diagnostic", "outcome"] {
+            // If all questions have the same outcome, its figure would be a single full bar.
             let found = FacetRates::by_count(facet, list);
             wrong.extend(found.filter(|found| facet != "outcome" || found.differ()));
         }
