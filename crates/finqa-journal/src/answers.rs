@@ -72,6 +72,7 @@ pub fn open_answers(path: &Path, dataset: Option<&Dataset>) -> Result<Answers, A
 fn from_file(path: &Path, dataset: Option<&Dataset>) -> Result<Answers, AnswersError> {
     let rows = read_predictions(path)?;
     let own: Vec<_> = rows.iter().map(|row| row.ground_truth.clone()).collect();
+    // `true`: the dataset's golds replace those of the file.
     let rows = rescore_by(rows, dataset, true).map_err(|error| AnswersError::Row {
         path: path.to_owned(),
         error: Box::new(error),

@@ -16,6 +16,7 @@ impl RunMeta {
             Some(start) => format!("blake3 {start}…"),
             None => "none".to_owned(),
         };
+        // Two runs without episodes both have the default, so these inputs do not differ.
         let environment = self.episodes.clone().unwrap_or_default();
         let inputs = [
             ("model", own.model),
@@ -41,6 +42,7 @@ impl RunMeta {
         let settings = decisive(&self.settings).map(input);
         AnsweringRun {
             model: self.model().to_owned(),
+            // Only calls name these models; `open_answers` adds them for a journal.
             served: Vec::new(),
             inputs: inputs
                 .into_iter()

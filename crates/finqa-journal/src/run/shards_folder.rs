@@ -138,6 +138,7 @@ impl ShardsFolder {
         // A temporary file is private, but the shards may belong to several users.
         files::let_others_read(file.as_file())?;
         serde_json::to_writer(file.as_file(), plan)?;
+        // Synced first, so that a power failure cannot leave an empty plan.
         file.as_file().sync_all()?;
         file.persist_noclobber(path)?;
         Ok(())

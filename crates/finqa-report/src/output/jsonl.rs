@@ -82,7 +82,8 @@ fn share_texts(question: &mut Value, known: &mut HashMap<TextHash, i64>) -> Vec<
     new
 }
 
-/// Removes fields that are null or an empty list, except `answer` and `shared`.
+/// Removes fields that are null or an empty list, except `answer` and `shared`. The caller fills
+/// `shared` afterwards.
 fn leave_out_absent(value: &mut Value) {
     match value {
         Value::Object(fields) => {

@@ -54,6 +54,7 @@ impl RunContent {
             .collect();
         // The tool-using agent has no state machine to draw.
         if meta.kind() == RunKind::Questions {
+            // The embedded backend needs no model, and the graph is the same for every backend.
             let pair = TwoAgentSolver::new(&PairOptions::new(Backend::Embedded))?;
             texts.insert("graph.mmd".to_owned(), pair.graph().mermaid());
         }

@@ -47,7 +47,7 @@ pub fn write_comparison(
         comparison,
         verdict: verdict.unwrap_or_default(),
         headline,
-        // The smallest multiple of ten points that contains the widest interval.
+        // The smallest multiple of ten points, from 10 to 100, that contains the widest interval.
         reach: 10.0 * (10.0 * widest).ceil().clamp(1.0, 10.0),
         names: names.clone(),
     };

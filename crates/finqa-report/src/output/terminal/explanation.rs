@@ -114,7 +114,8 @@ fn figure(asked: &AskedFigure) -> String {
     )
 }
 
-/// A candidate: its place in the list, its value and labels, then what speaks for it.
+/// A candidate: its place in the list, its value and labels, then what speaks for it. These lines
+/// are indented by the three columns of `1. `.
 fn cell(at: usize, one: &ExplainedFigure) -> Vec<(usize, String)> {
     let taken = if one.taken { ", taken" } else { "" };
     let labels = [one.row.as_str(), one.column.as_str()];

@@ -159,6 +159,7 @@ impl RunProgress {
         self.counts.cost += row.spent();
         self.bar.set_position(self.counts.answered as u64);
         self.show();
+        // Earlier processes have shown their own questions.
         if self.options.verbose && !resumed {
             self.writer.say(&verbose_lines(row));
         } else if self.is_line_due(false) {
