@@ -102,6 +102,7 @@ impl Finish {
 
     /// The end of a run because of a panic. `panic` is its payload.
     pub fn of_panic(panic: &(dyn Any + Send)) -> Self {
+        // A formatted message is a `String`, and a literal is a `&str`.
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
         let text = text.unwrap_or("without a message");

@@ -40,6 +40,7 @@ impl SharedPlan {
         let mut questions: Vec<_> = Shard::all(shards).map(|_| 0).collect();
         for planned in plan.questions() {
             let shard = Shard::of(&planned.case.question.key.id, shards);
+            // Shards are numbered from 1.
             if let Some(count) = questions.get_mut(shard as usize - 1) {
                 *count += 1;
             }

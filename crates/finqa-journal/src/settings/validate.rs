@@ -16,6 +16,7 @@ fn secret_in(address: &str) -> Option<&'static str> {
         Some((before, query)) => (before, Some(query)),
         None => (address, None),
     };
+    // A value without a scheme, such as `auto` of --mlflow, is checked as a whole.
     let (_, rest) = before.split_once("://").unwrap_or(("", before));
     if rest
         .split('/')

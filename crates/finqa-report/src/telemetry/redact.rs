@@ -32,6 +32,7 @@ impl Redactor {
         for _ in 0..2 {
             let escaped = secrets.iter().map(|secret| {
                 let json = serde_json::Value::from(secret.expose_secret()).to_string();
+                // Without the quotation marks around the JSON string.
                 SecretString::from(json.trim_start_matches('"').strip_suffix('"').unwrap_or(""))
             });
             secrets.extend(escaped.collect::<Vec<_>>());
@@ -60,6 +61,7 @@ impl Redactor {
                         *text = self.text(text.as_str()).into();
                     }
                 }
+                // Numbers and booleans cannot contain a secret text.
                 _ => {}
             }
         }

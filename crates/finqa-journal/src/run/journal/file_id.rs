@@ -6,6 +6,7 @@ use std::path::Path;
 /// file is noticed.
 pub(super) type FileId = (u64, u64);
 
+/// The id of the file at a path; `None` if no file can be found there.
 #[cfg(unix)]
 pub(super) fn file_id(path: &Path) -> Option<FileId> {
     use std::os::unix::fs::MetadataExt;

@@ -163,6 +163,7 @@ impl Delivery<'_> {
             "tags": [{"key": RUN_TAG, "value": content.key}],
         });
         let made = self.server.post("runs/create", &create).await?;
+        // If the reply has no run, `deliver` finds no id in it and returns the error.
         Ok(made.pointer("/run").cloned().unwrap_or_default())
     }
 

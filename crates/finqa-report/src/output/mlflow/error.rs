@@ -86,6 +86,7 @@ impl MlflowError {
     pub(super) fn is_temporary(&self) -> bool {
         match self {
             Self::Unreachable { .. } => true,
+            // The server failed, or limits the rate of requests.
             Self::Answer { status, .. } => *status >= 500 || *status == 429,
             _ => false,
         }

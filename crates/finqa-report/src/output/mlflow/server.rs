@@ -132,6 +132,7 @@ impl TrackingServer {
         if status.is_success() {
             return Ok(bytes.into());
         }
+        // A body that is not JSON has no message, so it is quoted as a text.
         let mut json: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         self.target.redact(&mut json);
         let text = |key: &str| json.get(key).and_then(Value::as_str);
