@@ -95,6 +95,8 @@ fn from_file(path: &Path, dataset: Option<&Dataset>) -> Result<Answers, AnswersE
     })
 }
 
+/// The answers of a run, scored by the dataset, otherwise by the run's own records, otherwise as
+/// they were. An error if no question has an outcome, or if one is not in these records.
 fn from_run(
     path: &Path,
     journal: &Path,
@@ -236,6 +238,8 @@ fn lacking_golds(dataset: &Dataset, rows: &[Row]) -> Option<String> {
     ))
 }
 
+/// A note about the golds that `dataset` replaced, with the first one; `None` if none changed. Rows
+/// without a gold before or now are left out.
 fn other_golds(
     path: &Path,
     dataset: &Dataset,

@@ -58,6 +58,7 @@ pub struct CriticEffect {
 }
 
 impl CriticEffect {
+    /// Counts a row. Without gold, only its reviews, revisions and cost are counted.
     pub fn add(&mut self, row: &Row) {
         // Without a first draft, there was nothing to review.
         let Some(first) = row.solution.rounds.first() else {

@@ -108,6 +108,7 @@ impl EpisodeSummary {
         Some(self)
     }
 
+    /// `None` if no episode has a reward.
     fn reward(&self) -> Option<RewardSummary> {
         let n = self.rewards;
         let rate = self.won.rate().filter(|_| self.partial == 0);

@@ -74,6 +74,7 @@ impl RunFolder {
         })
     }
 
+    /// The run with this id, the only run whose id begins with it, or the newest for `last`.
     fn named(output: &Path, run: &str) -> Result<Self, FolderError> {
         let (mut all, folder) = (Self::all(output), Self::runs(output));
         if let Some(at) = all.iter().position(|one| one.id() == run) {

@@ -112,6 +112,7 @@ impl RunLock {
     }
 }
 
+/// The name of this machine; the words `this machine` where it is not asked for.
 pub fn host_name() -> String {
     #[cfg(unix)]
     let name = rustix::system::uname()

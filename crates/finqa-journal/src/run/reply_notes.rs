@@ -30,6 +30,7 @@ pub struct ReplyNotes {
 }
 
 impl ReplyNotes {
+    /// Collects the notes of a call. A call without a reply has none.
     pub fn add(&mut self, call: &Call) {
         let Some(reply) = &call.reply else { return };
         self.replies += 1;

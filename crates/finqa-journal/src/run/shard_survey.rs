@@ -108,6 +108,7 @@ impl<'f> ShardSurvey<'f> {
         }
     }
 
+    /// Returns an error if the shard is another one than its folder says, or differs from the plan.
     fn check(&self, shard: Shard, meta: &RunMeta, changes: Vec<String>) -> Result<(), ShardsError> {
         let is_here = |own: &RunShard| own.part == shard && own.run == self.folder.name();
         if !meta.shard.as_ref().is_some_and(is_here) {

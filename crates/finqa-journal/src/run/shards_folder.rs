@@ -132,6 +132,7 @@ impl ShardsFolder {
         }
     }
 
+    /// Writes the plan, whole or not at all. An error of the kind `AlreadyExists` if there is one.
     fn write(&self, path: &Path, plan: &SharedPlan) -> std::io::Result<()> {
         let folder = self.path();
         std::fs::create_dir_all(&folder)?;

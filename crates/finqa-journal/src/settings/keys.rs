@@ -135,6 +135,8 @@ pub fn unknown_variable(name: &str) -> Option<String> {
     (!known).then(|| format!("unknown variable {name}; unset it, or correct its name"))
 }
 
+/// A text as an integer, a number or a boolean, otherwise as a text. Its type is checked when the
+/// settings are read.
 fn plain(text: &str) -> Value {
     if let Ok(integer) = text.parse::<i64>() {
         return Value::Integer(integer);

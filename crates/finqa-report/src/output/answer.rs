@@ -42,6 +42,8 @@ pub(super) struct RoundFindings {
     pub problems: Vec<String>,
 }
 
+/// The verdict of a round in a few words. Objections of the checks count even if the critic model
+/// accepted the answer.
 pub(super) fn verdict_text(round: &Round) -> String {
     match &round.verdict {
         CriticVerdict::Ok if round.objections() == 0 => "accepted".to_owned(),

@@ -107,6 +107,7 @@ fn line(row: &Row, episode: &EpisodeRecord, run: &str, setup: &Value, tools: &[V
     })
 }
 
+/// A call without its messages. Without a reply, its model is empty and its finish is `error`.
 fn call_line(call: &Call) -> Value {
     let reply = call.reply.as_ref();
     let mut line = json!({

@@ -43,6 +43,8 @@ fn tightness(op: Op) -> Option<(&'static str, u8)> {
     })
 }
 
+/// An expression as text; `None` if a figure has no name or an operation has no sign. `within` says
+/// how tightly the surrounding operation binds.
 fn written(
     expression: &Expression<()>,
     name: &impl Fn(&str) -> Option<String>,

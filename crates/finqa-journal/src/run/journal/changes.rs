@@ -89,6 +89,7 @@ impl Journal {
     }
 }
 
+/// Stores a change, and the golds and scores of `rows` under its number.
 fn store(connection: &Connection, change: &RunChange, rows: &[Row]) -> rusqlite::Result<()> {
     connection.execute_batch(
         "CREATE TABLE IF NOT EXISTS changes (number INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT;

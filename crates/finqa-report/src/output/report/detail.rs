@@ -275,6 +275,7 @@ impl ExecutedProgram {
 }
 
 impl<'a> EpisodeDetail<'a> {
+    /// `None` if the question was not played as an episode.
     fn of(solution: &'a Solution) -> Option<Self> {
         let episode = solution.episode.as_ref()?;
         let answered = solution.calls.iter().filter(|call| call.is_answered());

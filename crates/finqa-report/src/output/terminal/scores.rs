@@ -93,6 +93,7 @@ fn trusted_line(scores: &Scorecard) -> Option<String> {
     ))
 }
 
+/// The number of questions without an answer, by outcome; `None` if all have one.
 pub(super) fn outcome_line(scores: &Scorecard, style: TerminalStyle) -> Option<String> {
     let others = scores.outcomes.iter().filter(|it| it.name != "answered");
     let others = others.map(|it| format!("{} {}", it.count, it.name.replace('_', " ")));

@@ -258,6 +258,7 @@ fn opinion_line(summary: &Summary) -> Option<String> {
     Some(format!("Second opinion of the embedded analyst: {parts}"))
 }
 
+/// The number of questions left, and the command that asks them; `None` for a complete run.
 fn unfinished_line(summary: &Summary, output: &Path) -> Option<String> {
     if let Some(line) = summary.missing_line() {
         return Some(format!("Not complete: {line}."));
