@@ -68,8 +68,8 @@ impl ReplyNotes {
     /// a prompt that is too long and count the rest, so prompts of different lengths have the same
     /// token count. Counts are compared only if the longest prompt is at least 30 % longer than the
     /// shortest. Among many replies, a few have equal counts by chance, so a hundredth of all
-    /// replies is required. Both shares are set by hand. Impossibly small counts are never chance, so
-    /// [`ENOUGH`] of them suffice.
+    /// replies is required. Both shares are set by hand. Impossibly small counts are never chance,
+    /// so [`ENOUGH`] of them suffice.
     fn cut_line(&self) -> Option<String> {
         let enough = ENOUGH.max(self.replies / 100);
         let is_cut = |tokens: u64, (replies, shortest, longest): (usize, usize, usize)| match tokens
