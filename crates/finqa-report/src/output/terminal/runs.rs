@@ -20,7 +20,7 @@ pub fn runs_list(runs: &[(String, Result<RunState, String>)], style: TerminalSty
         let lines = match state {
             Ok(state) => {
                 let meta = &state.meta;
-                // The start is shown to the minute to keep the line short, because it is not wrapped.
+                // The start is shown to the minute to keep the line short: it is not wrapped.
                 let started = meta.started.get(..16).unwrap_or(&meta.started);
                 let started = started.replace('T', " ");
                 let status = status(&state.stage, meta);
