@@ -42,19 +42,16 @@ pub enum DownloadError {
 
 impl Kinded for DownloadError {
     fn kind(&self) -> Kind {
-        // A file that cannot be written has code 3 here, although the other outputs that cannot be
-        // written have code 2 ([`Kind::Usage`]).
-        if self.is_network() {
-            Kind::Provider
-        } else {
-            Kind::Data
+        match self {
+            Self::Unreachable { .. } | Self::Refused { .. } => Kind::Provider,
+            Self::Write { .. } => Kind::Usage,
+            _ => Kind::Data,
         }
     }
 }
 
 impl DownloadError {
-    /// True for a failure of the network (exit code 5); false for wrong data and for a failure of
-    /// the disk (exit code 3).
+    /// True for a failure of the network; false for wrong data and for a failure of the disk.
     pub fn is_network(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::Refused { .. })
     }

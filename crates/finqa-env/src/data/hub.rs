@@ -107,7 +107,7 @@ impl Kinded for HubError {
 }
 
 impl HubError {
-    /// True if the network is at fault (exit code 5) rather than data or the disk (exit code 3).
+    /// True if the network is at fault rather than data or the disk.
     pub fn is_network(&self) -> bool {
         match self {
             Self::Listing { .. } => true,
