@@ -215,6 +215,7 @@ pub(super) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
 /// Reads a question that is not understood in full as one for the figure that its words name. Cues
 /// of an operation become `unused`, so that the answer is a guess.
 pub(super) fn guess(tokens: &[Token]) -> Asked {
+    // Cues that may also be part of a question for one figure.
     let neutral = [
         Cue::And,
         Cue::AsShareOf,
@@ -257,6 +258,7 @@ impl Form {
         let mut operands = self.operands(tokens, &allowed, plain)?;
         let divided = relative || *operation == Operation::Ratio;
         for one in &mut operands {
+            // A percentage that is asked for is then the result, not a printed figure.
             one.percent &= !divided;
         }
         let applied = self.applied(&mut operands, plain)?;
@@ -275,8 +277,10 @@ impl Form {
         }
         Some(Asked {
             relative,
+            // "Versus 2019" names the earlier period, like "since 2019".
             since: tokens.iter().any(|token| token.text == "since")
                 || has(tokens, &[Cue::Versus]) && !has(tokens, &[Cue::YearAgo]),
+            // With spaces, because `unmet` looks for it in the names of figures ("total").
             unused: joined.map(|_| " to ".to_owned()).into_iter().collect(),
             ..Asked::new(applied, operands)
         })

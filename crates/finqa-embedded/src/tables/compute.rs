@@ -454,6 +454,7 @@ fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> TableResul
     })
 }
 
+/// Yes if the first figure is larger than the second; the other way round if `reversed`.
 fn greater([a, b]: [Amount; 2], reversed: bool) -> TableResult<DirectAnswer> {
     if a.kind != b.kind {
         return Err(Doubt::Open);

@@ -89,6 +89,7 @@ impl Tables {
             .map(|one| one.words)
             .map(|words| words.into_iter().filter(|word| self.names(word)).collect())
             .collect();
+        // A reading without such words has none that the labels could lack.
         if readings.iter().any(Vec::is_empty) {
             return 1.0;
         }

@@ -32,7 +32,8 @@ static THAN_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Words by which a question asks for the change as an amount and not in percent.
+/// Words by which a question asks for the change as an amount and not in percent. "illion" is the
+/// end of "million" and "billion".
 const OF_AMOUNTS: [&str; 7] = [
     "by how much", "amount", "dollar", "euro", "illion", "thousand", "point",
 ];

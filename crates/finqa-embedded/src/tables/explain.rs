@@ -226,6 +226,7 @@ impl Tables {
             .names
             .iter()
             .map(|(one, said)| one.written(*said).to_owned());
+        // All rows of an operand have the same label, so the first is enough.
         let rows = of.rows.iter().take(1).filter_map(|(table, row)| {
             Some(
                 self.tables
@@ -308,6 +309,7 @@ impl Tables {
                 says_more: of.rows.is_empty() && lacks.is_empty() && !one.full,
                 meets,
                 lacks,
+                // Rows named by their whole label have no score. Three decimals, for reading.
                 score: of
                     .rows
                     .is_empty()
@@ -330,6 +332,7 @@ impl Tables {
         let table = self.table(place);
         let says = |word: &String| {
             let row = table.and_then(|table| table.rows.get(place.row));
+            // The title of a statement does not name its rows.
             let of_title = table.is_some_and(|table| {
                 table.statement.is_none() && table.title.iter().any(|own| same_word(own, word))
             });

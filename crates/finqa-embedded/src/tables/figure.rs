@@ -33,6 +33,7 @@ const DIGITS: usize = 15;
 /// without superfluous zeros.
 fn is_as_written(literal: &str) -> bool {
     let bare = literal.strip_prefix('-').unwrap_or(literal);
+    // A whole number gets a fraction that passes the checks below.
     let (whole, rest) = bare.split_once('.').unwrap_or((bare, "1"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     digits(whole)

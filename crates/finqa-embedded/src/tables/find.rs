@@ -35,7 +35,7 @@ pub(super) struct Amount {
 }
 
 impl Amount {
-    /// The printed number, or the result of the calculation.
+    /// The printed number, or the result of the calculation; 0 if it cannot be computed.
     pub(super) fn number(&self) -> f64 {
         self.expr.number().unwrap_or_default()
     }
@@ -203,7 +203,8 @@ impl Tables {
     }
 
     /// The figure of an operand in the operand's own period, or else in `asked`. If several figures
-    /// fit, the one in the row or the column of `near`.
+    /// fit, the one in the row or the column of `near`. A printed figure whose labels say no more
+    /// than the operand precedes a quotient, a measure and a sum of parts, in this order.
     pub(super) fn figure(
         &self,
         of: &Operand,
@@ -326,6 +327,7 @@ impl Tables {
         let [part, whole] = pair;
         let doubt = doubt.or_else(|| self.may_be_credit(&part));
         let places = part.place().zip(whole.place());
+        // Neither a row nor a column shows that such a part belongs to the whole.
         let crossed =
             places.filter(|(a, b)| a.table == b.table && a.row != b.row && a.column != b.column);
         let doubt = doubt.or(crossed.map(|(_, whole)| self.unclear(whole)));

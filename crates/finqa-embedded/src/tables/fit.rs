@@ -125,6 +125,7 @@ impl Weights {
         let share = |reading: &Vec<String>| -> f64 {
             let all: f64 = reading.iter().map(|word| self.of(word)).sum();
             let words = reading.iter().filter(|word| said(word));
+            // At least 1, so that a reading without words has the share 0.
             words.map(|word| self.of(word)).sum::<f64>() / all.max(1.0)
         };
         let best = readings.iter().map(share).fold(0.0, f64::max);
@@ -238,6 +239,7 @@ impl ReportTable {
     pub(super) fn period_of(&self, row: usize, column: usize) -> Option<Period> {
         let row = self.rows.get(row)?.label.period;
         match (self.columns.get(column)?.label.period, row) {
+            // The row completes a heading without a year, such as "Q1".
             (Some(column), Some(row)) if column.end.year.is_none() || self.plain => {
                 Some(column.or(row))
             }

@@ -387,6 +387,7 @@ pub(super) fn completed(
             // "And in 2022?" after a question for a quarter can mean the same quarter or the whole
             // year.
             let unclear = of.spans.iter().any(part) && new.spans.iter().any(whole);
+            // The new periods replace as many, or one is added to a question without a period.
             if count.max(1) != new.spans.len() || unclear {
                 return None;
             }
@@ -407,5 +408,6 @@ pub(super) fn completed(
             of.names.extend(new.names.iter().copied());
         }
     }
+    // New words would change each of several operands.
     (stems.is_empty() || out.operands.len() == 1).then_some(out)
 }

@@ -150,6 +150,7 @@ impl Tables {
                         (sum(parts) - total.value).abs() <= digit * ROUNDING
                     };
                     let starts = 0..found.len().saturating_sub(1);
+                    // The longest run that adds up comes first.
                     let mut parts = starts.filter_map(|start| found.get(start..));
                     out.extend(parts.find(adds_up).map(|parts| Group {
                         parts: parts.to_vec(),

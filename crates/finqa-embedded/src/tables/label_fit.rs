@@ -66,6 +66,7 @@ fn unasked(own: &[String], reading: &[String], weights: &Weights) -> f64 {
         words.map(|word| weights.of(word)).sum()
     };
     let all = weigh(&mut own.iter().filter(|word| !is_light(word)));
+    // "Charges" are costs, so a question for costs asks for them.
     let meant = |word: &&String| {
         !is_light(word)
             && !UNMEANT.contains(*word)
@@ -89,8 +90,8 @@ struct Comparison<'a> {
 }
 
 impl ReportTable {
-    /// The fit of a row and a column of a plain table. It is full if the labels say no more than the
-    /// question. `None` unless every word of the reading is in one of the two labels. A label that
+    /// The fit of a row and a column of a plain table. It is full if the labels say no more than
+    /// the question. `None` unless every word of the reading is in one of the two labels. A label that
     /// has none of the words costs less if it is a total.
     pub(super) fn fit_in_full(
         &self,
@@ -285,6 +286,7 @@ impl Comparison<'_> {
         let section = &self.row.section;
         let held = section.iter().any(|own| own == "held");
         let of_part = |word: &&String| match self.table.statement {
+            // "Sale" names a part only in "held for sale".
             Some(_) => PARTS.contains(*word) && (*word != "sale" || held),
             None => !STRUCTURAL_STEMS.contains(*word) && !self.weights.is_soft(word),
         };

@@ -27,7 +27,7 @@ struct Unscored<'t> {
 
 impl Tables {
     /// The lines of all tables whose labels have the operand's words; in a report, some of the
-    /// words are enough.
+    /// words are enough. Only rows are compared there, and percentages are left out.
     pub(super) fn lines(&self, of: &Operand) -> Vec<Line> {
         let readings = of.of_parts().readings().into_iter();
         let readings = readings.filter(|one| !one.opposite);
@@ -105,6 +105,7 @@ impl Tables {
         let lines = lines.filter(|line| line.len() > 1 && line.windows(2).all(apart));
         let line = |figures: &[FitFigure]| Line {
             by_rows: true,
+            // The labels of `full` candidates have all words.
             score: 1.0,
             unasked: 0,
             figures: figures.to_vec(),

@@ -112,6 +112,7 @@ impl Marks {
             found: Vec::new(),
             rest: lower.to_owned(),
         };
+        // Periods last: "each quarter", "after 2031" and "which quarter" have their words too.
         out.take_each(labels);
         out.take_after_year(tables, lower);
         out.take_phrases(labels);
@@ -152,6 +153,7 @@ impl Marks {
         let per_year: fn(&str) -> TokenPart = |_| TokenPart::PerYear;
         let of_statement: fn(&str) -> TokenPart =
             |name| TokenPart::Statement(NamedStatement::read(name));
+        // What a form takes, later ones do not see: "versus last year" has a relative time too.
         let forms = [
             (&YEAR_AGO, of_year_ago),
             (&RELATIVE_TIME, filler),

@@ -65,6 +65,7 @@ impl Tables {
         let table = self
             .table(at)
             .filter(|table| !NamedStatement::CashFlows.is(table))?;
+        // "Loss before income taxes" names a cost, but is a total.
         let is_total = |name: &str| name.contains(" before ") || name.contains(" after ");
         let costs = table.rows.iter().filter(|row| {
             let name = row.printed.to_lowercase();

@@ -12,12 +12,13 @@
 //!
 //! Reading order: `words`, `figure` and `table` read a page; `names` (with `concepts.txt`),
 //! `operand`, `phrases`, `token`, `marks`, `question`, `operands` and `asked` read a question;
-//! `label_fit`, `fit`, `page`, `printed` and `find` find the figure of an operand, with `statements`, `unread`,
-//! `tags` and `witnesses` (with `tags.txt`), `whole_label`, `measure`, `parts` and `sentences`;
-//! `compute` applies the operation, with `series`, `lines`, `groups`, `ranking`, `ranked`, `pairs`,
-//! `several`, `counts`, `unmet`, `doubts` and `scopes`; `concept` computes the confidence;
-//! `follow_up` completes a question by the last one; `transactions` and `spent` read lists of
-//! payments.
+//! `label_fit`, `fit`, `page`, `printed` and `find` find the figure of an operand, with
+//! `statements`, `unread`, `tags` and `witnesses` (with `tags.txt`), `whole_label`, `measure`,
+//! `parts` and `sentences`; `compute` applies the operation, unless `spelled` reads a formula from
+//! the question, with `series`, `lines`, `groups`, `ranking`, `ranked`, `pairs`, `several`,
+//! `counts`, `unmet`, `doubts` and `scopes`; `concept` computes the confidence; `follow_up`
+//! completes a question by the last one; `sum_question`, `transactions` and `spent` read lists of
+//! payments; `explain` records how an answer is found.
 //!
 //! The dataset's pages are not read this way: their questions name rows loosely, and the
 //! weights learn what they mean.
@@ -128,7 +129,8 @@ impl Tables {
         (answer, explanation)
     }
 
-    /// The question, read after those before it.
+    /// The question, read after those before it. An earlier question that is `None` leaves nothing
+    /// for the next one to refer to.
     fn last_turn(&self, question: &str, earlier: &[&str]) -> Option<Turn> {
         let mut before: Option<Turn> = None;
         for text in earlier.iter().chain([&question]) {
@@ -138,7 +140,8 @@ impl Tables {
     }
 
     /// Completes a question that changes a part of the last one or refers to its figure. `None` if
-    /// it is about a plain table and cannot be understood.
+    /// it is about a plain table and cannot be understood. `alone` is true if no question comes
+    /// before it; it is then read as it is, complete or not.
     fn turn(&self, text: &str, last: Option<&Turn>, alone: bool) -> Option<Turn> {
         if let Some(sum) = self.of_list(text) {
             return Some(Turn {
@@ -203,8 +206,8 @@ impl Tables {
             .or_else(|| follow_up::completed(before, tokens, alike))
     }
 
-    /// What a question asks for by itself. In a report, a repeated label comes first, and a question
-    /// that is not understood is read as one for the figure that its words name.
+    /// What a question asks for by itself. In a report, a repeated label comes first, and a
+    /// question that is not understood is read as one for the figure that its words name.
     fn asked(&self, tokens: &[Token], text: &str) -> Option<Asked> {
         if self.is_plain() {
             return asked::read(tokens, true);
@@ -249,6 +252,7 @@ impl Tables {
             let why = "the page has no table with figures".to_owned();
             return Some(Err(Doubt::InText(why)));
         }
+        // A formula in the question is used instead of the known one for its name.
         let spelled = self.spelled(&turn.text);
         let answer = spelled.map_or_else(|| self.compute(asked), Ok);
         let mut answer = answer.and_then(|answer| self.with_side(answer));

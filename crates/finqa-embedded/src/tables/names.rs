@@ -282,6 +282,7 @@ pub fn names_row<'q>(questions: impl Iterator<Item = &'q str>, label: &str) -> b
             .any(|other| same_word(other, word))
     };
     let is_named = |name: &Vec<String>| name.iter().all(|word| all.contains(word));
+    // A plain word has only one way to say it.
     let concepts = asked.iter().filter(|names| names.len() > 1);
     own.into_iter().all(said) || concepts.flatten().any(is_named)
 }

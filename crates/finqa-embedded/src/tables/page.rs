@@ -99,6 +99,7 @@ impl Tables {
                 .iter()
                 .flat_map(|table| &table.columns)
                 .any(|column| {
+                    // A filler word elsewhere: `ReportTable::read` adds it to such columns only.
                     let mut words = column.label.words.iter();
                     words.any(|word| word == SCOPES[1])
                 }),
@@ -137,8 +138,9 @@ impl Tables {
         self.plain
     }
 
-    /// True if a question is answered from the labels or not at all: in a report, and in a list of
-    /// transactions, because a single figure is not a guess at a sum.
+    /// True if a question is answered from the labels or not at all: in a report, whose guesses are
+    /// made by the labels too, and in a list of transactions, because a single figure is not a
+    /// guess at a sum.
     pub(crate) fn has_no_guess(&self) -> bool {
         !self.plain || self.list.is_some()
     }

@@ -25,6 +25,7 @@ impl Tables {
     /// in any table.
     pub(super) fn listed(&self, operands: &[Operand]) -> TableResult<Vec<Amount>> {
         let spans = operands.iter().flat_map(|of| &of.spans).copied();
+        // A period with a day, otherwise the last one.
         let common = spans.max_by_key(|one| one.end.day.is_some());
         let apart = |of: &Operand| !of.rows.is_empty() || !of.except.is_empty() || of.both_terms;
         if operands.iter().any(apart) {

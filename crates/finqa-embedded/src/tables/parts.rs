@@ -119,6 +119,7 @@ impl Tables {
             let repeats =
                 |row: &ReportRow| section.iter().all(|word| row.label.words.contains(word));
             let run = table.rows.get(start..)?;
+            // A single row is not a sum.
             let end = run.iter().position(repeats).filter(|length| *length > 1)?;
             let of_section = run
                 .iter()
@@ -181,6 +182,7 @@ impl Tables {
             ..Operand::default()
         };
         let all = self.figure(&whole, asked, None)?;
+        // The first word is the cue of the exclusion: "outside".
         // "Latin America and Canada" can be the name of one part or of two; one is tried first.
         let one = words.get(1..).unwrap_or_default();
         let several = of.except.get(1..).unwrap_or_default();

@@ -63,6 +63,8 @@ pub(super) enum NamedStatement {
 }
 
 impl NamedStatement {
+    /// Reads a name that the pattern of `marks` found, so any other name is one of the income
+    /// statement.
     pub(super) fn read(name: &str) -> Self {
         match name {
             _ if name.contains("balance") || name.contains("position") => Self::Balances,

@@ -194,6 +194,7 @@ impl Tables {
         let ways = columns.iter().map(Vec::len).max().unwrap_or_default();
         let mut out = Vec::new();
         for way in 0..ways {
+            // A column with fewer groups than the others repeats its last one.
             let of = |column: &Vec<Group>| column.get(way).or(column.last()).cloned();
             let groups: Vec<Group> = columns.iter().filter_map(of).collect();
             let base = groups.get(usize::from(divided)).ok_or(Doubt::Open)?;

@@ -135,6 +135,7 @@ fn measure_and_order(tokens: &[Token]) -> Option<(Measure, Order)> {
     let largest = has(tokens, &[Cue::Largest]) || says(FASTEST) || says(BEST);
     let smallest = has(tokens, &[Cue::Smallest]) || says(SLOWEST) || says(WORST);
     let place = ORDINALS.iter().position(|ordinal| says(ordinal));
+    // "Second" has the index 0.
     let place = place.map_or(1, |place| place + 2);
     let by = match () {
         () if says(FASTEST) || says(SLOWEST) => Measure::Growth,

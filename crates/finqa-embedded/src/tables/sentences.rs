@@ -153,6 +153,7 @@ impl Tables {
         let people = of_people || of.counts && words().any(|word| PEOPLE.contains(&word));
         let counted: HashSet<String> = match (people, of.counts) {
             (true, _) => PEOPLE.clone(),
+            // The first word is what is counted: "how many stores in Chile".
             (false, true) => words().take(1).collect(),
             (false, false) => HashSet::new(),
         };
@@ -195,6 +196,7 @@ impl Tables {
         let numbers = prose::numbers(whole, true);
         let amounts = numbers.iter().filter(|number| number.dollar).count();
         let words = text.get(..whole.len()).unwrap_or_default();
+        // It is unclear which of two amounts the words name.
         if subject.counted.is_empty() && amounts > 1 {
             return None;
         }

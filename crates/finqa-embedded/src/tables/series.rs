@@ -77,6 +77,7 @@ impl Tables {
             return of.of_spans(parts.unwrap_or_default().concat());
         }
         let mut spans = self.series_of(of, Some(months), table);
+        // Keep the latest of them.
         let more = spans.len().saturating_sub(count.unwrap_or(spans.len()));
         spans.drain(..more);
         if count.is_none_or(|count| spans.len() == count) {
@@ -141,6 +142,7 @@ impl Tables {
             let days = table.rows.iter().filter_map(|row| row.label.period);
             let days = days.filter(|day| day.months.is_none() && day.end.day.is_some());
             let days: Vec<_> = days.map(|day| (day.end.year, day.end.month)).collect();
+            // The ends of months are days too, but no two of them are in one month.
             days.windows(2)
                 .any(|two| matches!(two, [one, next] if one == next))
         };
@@ -217,6 +219,7 @@ impl Tables {
         }
         if of.spans.is_empty() {
             let lengths = [1, 3, 6, 12].into_iter();
+            // On a tie, the longest.
             let common = lengths.max_by_key(|length| of_length(*length).len());
             return of_length(length.or(common).unwrap_or(12));
         }

@@ -67,6 +67,7 @@ impl Tables {
     }
 
     fn read_spelled(&self, main: &str, formula: &str, taken: bool) -> Option<Spelled> {
+        // What begins with a digit is a year or a figure ("at December 31, 2031"), not a formula.
         if self.is_plain() || formula.starts_with(|c: char| c.is_ascii_digit()) {
             return None;
         }
@@ -74,6 +75,7 @@ impl Tables {
         let (formula, after) = formula.split_once(')').unwrap_or((formula, ""));
         let main = format!("{main} {after}");
         let name = self.measure_named(&question::read(self, &main))?;
+        // Brackets within the formula and a second division are not read.
         if formula.contains('(') {
             return None;
         }
@@ -89,6 +91,7 @@ impl Tables {
             let terms = known.below.iter();
             below.extend(terms.map(|term| (rest.without_words().of_term(term), term.subtracted)));
         }
+        // A single figure is not a formula.
         let figures = above.len() + below.len();
         (figures > 1).then_some(Spelled { name, above, below })
     }
@@ -97,6 +100,7 @@ impl Tables {
     /// company, a change or several periods.
     fn measure_named(&self, tokens: &[Token]) -> Option<Operand> {
         let cues = [Cue::Ratio, Cue::Total, Cue::Sum];
+        // One word may precede the question word: "And what was …".
         let asks = tokens.iter().take(2);
         let asks = asks.into_iter().any(|one| lists("what how", &one.text));
         let measures = |at: usize| {
@@ -154,6 +158,7 @@ impl Tables {
                     term.spans.clone_from(&of.spans);
                 }
                 out.push((term, subtracted));
+            // A cue without a figure asks for more than a sum.
             } else if own
                 .iter()
                 .any(|token| !lists(VERBS, &token.text) && token.cue().is_some())

@@ -145,7 +145,8 @@ impl TransactionList {
 }
 
 impl Tables {
-    /// The sum of the transactions that a question asks for; `None` if it asks for no such sum.
+    /// The sum of the transactions that a question asks for; `None` if it asks for something else
+    /// ([`is_beyond`]), or if the page is not a list.
     pub(super) fn of_list(&self, question: &str) -> Option<TableResult<DirectAnswer>> {
         let list = self.list.as_ref()?;
         let (mut spelled, lower) = in_both_cases(question);
@@ -250,6 +251,7 @@ impl Tables {
             let heading = list.headings.get(column).map_or("", String::as_str);
             return missing(format!("a row of it has no {heading:?} that can be read"));
         };
+        // What was spent is answered as a positive number, even if the list prints it below zero.
         if asked.came_in == Some(false) && leaf.value < 0.0 {
             turn_sign(&mut leaf);
         }

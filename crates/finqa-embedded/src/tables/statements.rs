@@ -137,7 +137,8 @@ impl Tables {
         })
     }
 
-    /// True if the row's own label, without its section, has all words of one of the readings.
+    /// True if the row's own label, without its section, has all words of one of the readings,
+    /// apart from light words and figures ([`is_light`]).
     pub(super) fn is_named_by_label(&self, one: &FitFigure, readings: &[Phrasing]) -> bool {
         let row = self
             .table(one.place())

@@ -63,6 +63,7 @@ fn same(own: &str, said: &str) -> bool {
 /// The index of the first of these words in a name that has them in sequence; `None` without them.
 pub(super) fn same_name(own: &[String], said: &[&str]) -> Option<usize> {
     let same = |words: &[String]| words.iter().zip(said).all(|(own, said)| same(own, said));
+    // `windows(0)` would panic.
     own.windows(said.len().max(1)).position(same)
 }
 
@@ -269,6 +270,7 @@ fn either(one: Directions, other: Directions) -> Directions {
 /// True if a heading has a word.
 fn says(heading: &str, said: &str) -> bool {
     let mut words = heading.split(|c: char| !c.is_alphanumeric());
+    // In lower case, because `same` is strict about words with a capital.
     words.any(|own| same(own, &said.to_lowercase()))
 }
 

@@ -121,7 +121,8 @@ fn day(cell: &Cell, order: DayOrder) -> Option<Date> {
     (whole && plain_stems(&rest).is_empty()).then_some(end)
 }
 
-/// The column of amounts, or those of money out and money in; `None` if several could be meant.
+/// The column of amounts, or those of money out and money in; `None` if no heading names one, or if
+/// several could be meant.
 fn amounts(headings: &[String], figures: &[usize]) -> Option<Vec<usize>> {
     let named = |c: &usize, list: &str| headings.get(*c).is_some_and(|name| is_one_of(list, name));
     let of = |list: &str| -> Vec<usize> {
@@ -158,7 +159,8 @@ impl TransactionList {
         headings.any(|heading| is_one_of(OF_INCOME, heading))
     }
 
-    /// Reads a table as a list; `None` if it is anything else.
+    /// Reads a table as a list; `None` if it is anything else, lacks a column of texts, or has
+    /// fewer than two transactions.
     pub(super) fn read(at: usize, table: &Table) -> Option<Self> {
         let (header, body) = table.cells().split_first()?;
         let headings: Vec<String> = header.iter().map(|cell| cell.raw.to_lowercase()).collect();
@@ -300,6 +302,7 @@ struct SideColumns {
 impl SideColumns {
     fn read(body: &ListBody<'_>, amounts: &[usize], texts: &[usize]) -> Self {
         let signed = |below: bool| {
+            // The default is never used: `amounts` returns one or two columns.
             let only = amounts.first().copied().unwrap_or_default();
             let numbers = body.0.iter().filter_map(|cells| number(cells, only));
             numbers.filter(|x| (*x < 0.0) == below).count()
@@ -332,6 +335,7 @@ impl SideColumns {
             (Sides::ColumnsOrTexts, _, Some(c)) => {
                 let text = cells.get(c)?.raw.trim().to_lowercase();
                 let goes = |text: &str| lists(OUT, text);
+                // If the column marks only money that came in, all other rows went out.
                 (comes(&text) || goes(&text) || !body.says(c, goes)).then_some(comes(&text))
             }
             _ => None,

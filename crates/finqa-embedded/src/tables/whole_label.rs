@@ -101,6 +101,7 @@ impl Tables {
             .filter_map(|label| Some((find(&text, &label)?, label)))
             .map(|(place, label)| (label, place))
             .collect();
+        // The longest first, because it can contain a shorter one.
         labels.sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         labels.dedup();
         labels.into_iter().find_map(|(label, place)| {
@@ -150,8 +151,9 @@ impl Tables {
         })
     }
 
-    /// The stems of what a question says besides the label, except periods. `None` if the question
-    /// refers to an earlier one, or compares.
+    /// The stems of what a question says besides the label, except periods. The words of a cue are
+    /// among them, so that a question for an operation fits only a section that names it. `None` if
+    /// the question refers to an earlier one.
     fn beside_label(&self, tokens: &[Token]) -> Option<Vec<String>> {
         let stems = |token: &Token| match token.part {
             TokenPart::Word(_) | TokenPart::Name(..) => token.stems().to_vec(),

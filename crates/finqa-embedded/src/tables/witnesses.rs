@@ -59,7 +59,7 @@ impl Tables {
     }
 
     /// The figure of a period whose tag has the operand's meaning, if all such figures have one
-    /// value.
+    /// value. Figures without a period are left out.
     pub(super) fn tagged(&self, of: &Operand, asked: Option<Period>) -> Option<FitFigure> {
         let (meaning, more) = self.meaning(of)?;
         let meant = |tag: &Tag| meaning.means.contains(&tag.element.as_str()) && tag.is_of(&more);
@@ -85,6 +85,7 @@ impl Tables {
         if asked.is_none_or(|asked| asked.end.year.is_none()) {
             latest(&mut all);
         }
+        // A note or the statement of equity repeats figures of the other statements.
         keep(&mut all, |one| {
             self.statement_of(one).is_some() && !self.is_of_equity(one)
         });

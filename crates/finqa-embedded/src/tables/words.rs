@@ -105,6 +105,7 @@ pub(super) fn plain_stems(text: &str) -> Vec<String> {
 pub(super) fn in_one_script(text: &str) -> Option<(String, String)> {
     let is_latin = |word: &&str| {
         word.chars()
+            // U+024F is the last letter of the block Latin Extended-B.
             .all(|c| c.is_ascii() || !c.is_alphabetic() || c < '\u{250}')
     };
     let (latin, other): (Vec<&str>, Vec<&str>) = text.split_whitespace().partition(is_latin);
