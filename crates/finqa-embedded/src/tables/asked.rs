@@ -106,7 +106,9 @@ use OperandForm::{Listed, One, Reversed, Sides, WholeFirst};
 const PERCENT: &[Cue] = &[Cue::Percent, Cue::Ratio];
 /// Further cues in the operands of a difference.
 const COMPARED: &[Cue] = &[Cue::Percent, Cue::Points];
+/// Cues that make a result a percentage, unless the question asks for points.
 const RELATIVE: &[Cue] = &[Cue::AsShareOf, Cue::Growth, Cue::Percent, Cue::ShareOf];
+/// Cues for the change of a figure.
 #[rustfmt::skip]
 const MOVES: &[Cue] = &[
     Cue::Change, Cue::Difference, Cue::Fall, Cue::Growth, Cue::Improve, Cue::Points, Cue::Rise, Cue::Versus,
@@ -188,6 +190,7 @@ pub(super) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
     } else {
         tokens
     };
+    // "Which was larger, A or B?" has the same forms as "Was A or B larger?".
     let yes_no = lists(YES_NO, &tokens.first()?.text) || has(tokens, &[Cue::Or]);
     if !yes_no && let Some(extreme) = extreme(tokens, plain) {
         return extreme;

@@ -329,6 +329,7 @@ impl Tables {
         let all = self.periods_of(0);
         let (early, late) = match (spans.as_slice(), all.as_slice()) {
             ([only], _) if since => (Some(*only), None),
+            // Without "since", a single period is the later one.
             ([late], _) => (None, Some(*late)),
             ([early, late], _) if early.order() <= late.order() => (Some(*early), Some(*late)),
             ([early, .., late], _) if !self.is_plain() => (Some(*early), Some(*late)),

@@ -12,6 +12,7 @@ use super::operand::{Operand, Phrasing};
 use super::table::{Place, ReportTable};
 use super::words::{LIGHT, LOOSE, same_word, stemmed as set};
 
+/// Words of a section or a label whose figures are changes of balances.
 pub(super) static CHANGES: LazyLock<HashSet<String>> =
     LazyLock::new(|| set("change changes increase decrease"));
 
@@ -285,6 +286,7 @@ pub(super) fn candidates(
     for one in &mut all {
         if one.percent != percent && !(one.percent && !plain && is_rate(one)) {
             one.score -= if plain && percent { 5.0 * HEAVY } else { 0.3 };
+            // In a report, a figure of the other kind is never a full fit.
             one.full &= plain;
             one.plain &= plain;
         }

@@ -212,6 +212,7 @@ impl Tables {
             let figure = |row: usize, column: usize| {
                 let figure = table.figure(t, row, column)?;
                 let fits = !figure.percent && self.fits(figure.period.as_ref(), period.as_ref());
+                // A part is smaller than the whole.
                 (fits && figure.value.abs() < total).then_some(figure)
             };
             for column in 1..table.columns.len() {

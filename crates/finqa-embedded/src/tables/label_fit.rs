@@ -91,8 +91,8 @@ struct Comparison<'a> {
 
 impl ReportTable {
     /// The fit of a row and a column of a plain table. It is full if the labels say no more than
-    /// the question. `None` unless every word of the reading is in one of the two labels. A label that
-    /// has none of the words costs less if it is a total.
+    /// the question. `None` unless every word of the reading is in one of the two labels. A label
+    /// that has none of the words costs less if it is a total.
     pub(super) fn fit_in_full(
         &self,
         row: &ReportRow,

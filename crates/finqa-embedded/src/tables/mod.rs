@@ -331,7 +331,7 @@ impl DirectAnswer {
         [&self.expr].into_iter().chain(&self.others)
     }
 
-    /// The row and the column of each cell that the expression uses.
+    /// The row and the column of each cell that the expression uses, for a page with one table.
     pub(crate) fn cells(&self) -> Vec<(usize, usize)> {
         let places = self.expr.leaves().into_iter();
         let places = places.filter_map(|leaf| leaf.source);

@@ -289,6 +289,7 @@ impl Operand {
         let (part, whole) = of.quotient.as_ref()?;
         let named = |name: &Vec<String>| {
             let mut of = self.clone();
+            // Both sides are amounts.
             of.percent = false;
             of.names.remove(at);
             match amount_named(name) {

@@ -34,6 +34,7 @@ impl Tables {
             doubt = self.why_elsewhere(of, asked, first);
         }
         if let Some(near) = near {
+            // Only figures of the table of `near` count, those of its row or column first.
             all.retain(|one| one.table == near.table);
             keep(&mut all, |one| {
                 one.row == near.row || one.column == near.column

@@ -238,6 +238,7 @@ impl QuestionWords<'_> {
         if let Some(spelled) = self.spelled_in_label(word) {
             return (1, TokenPart::Word(vec![spelled.to_owned()]));
         }
+        // This "per" does not divide. In a report, it is a filler in "per diluted share".
         if self.per_share.pers.contains(&word.range) && cue.is_some() && name.is_none() {
             let next = self.start(at + 1);
             let part = if self.tables.is_plain() || self.per_share.units.contains(&next) {

@@ -75,6 +75,7 @@ impl Tables {
             };
             let ways = match ranking.by {
                 Measure::Moves if quotient.is_none() => &[Measure::Change, Measure::Growth][..],
+                // A margin changes in points only.
                 Measure::Moves => &[Measure::Change],
                 ref by => std::slice::from_ref(by),
             };

@@ -299,6 +299,7 @@ impl Subject {
         let behind = text.get(number.end + 1..).unwrap_or_default();
         let noun = behind.iter().rposition(|word| self.counted.contains(*word));
         let after = noun.and_then(|at| behind.get(at + 1..)).unwrap_or_default();
+        // "In 20 countries" and "in total" limit the count to no part.
         let part = match after {
             ["in" | "across", next, ..] => {
                 let counts = next.starts_with(|c: char| c.is_ascii_digit());
@@ -309,6 +310,7 @@ impl Subject {
             [next, ..] => PART.contains(*next),
             [] => false,
         };
+        // A question with further words may ask for that part.
         !(others() || part && self.ways.iter().any(Vec::is_empty))
     }
 

@@ -172,6 +172,7 @@ impl Tables {
         if let Some(year) = self.years.year_of(Some(span)).filter(|_| whole) {
             return year.to_string();
         }
+        // A quarter is answered by its name and not by its last day.
         if let (Some(day), true) = (span.end.day, which.is_some() && span.months != Some(3)) {
             let month = span.end.month.map_or(0, usize::from);
             let month = MONTHS
@@ -292,7 +293,8 @@ impl Tables {
         Ok(())
     }
 
-    /// The line that fits best. In a plain table, it must be the only one that fits so well.
+    /// The line that fits best; on a tie in a report, the one of the later table. In a plain table,
+    /// it must be the only one that fits so well.
     fn best_line(&self, of: &Operand, mut lines: Vec<Line>) -> TableResult<Line> {
         if self.is_plain() {
             let least = lines.iter().map(|line| line.unasked).min();

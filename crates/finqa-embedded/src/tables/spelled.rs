@@ -126,7 +126,7 @@ impl Tables {
         (asks && one && whole && tokens.iter().enumerate().all(is_of_name)).then_some(name)
     }
 
-    /// The terms of a sum, each with whether it is subtracted.
+    /// The terms of a sum, each with whether it is subtracted. `None` if a part of it is not read.
     fn terms(&self, side: &str, of: &Operand) -> Option<Vec<(Operand, bool)>> {
         let tokens = question::read(self, side);
         // In "short-term borrowings, the current portion and long-term debt", the portion is that

@@ -24,6 +24,7 @@ pub(super) struct Meaning {
     pub(super) contradicts: Vec<&'static str>,
 }
 
+/// The lines of `tags.txt`, whose first lines explain their form.
 static MEANINGS: LazyLock<Vec<Meaning>> = LazyLock::new(|| {
     let lines = include_str!("tags.txt").lines();
     let read = |line: &'static str| {

@@ -52,11 +52,14 @@ pub(super) struct TransactionList {
 /// The way in which a list distinguishes money spent from money received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sides {
+    /// More amounts are below zero than above it.
     Signs,
     /// Most amounts are above zero. They may be payments, because the list of a card prints
     /// payments without a minus.
     UnclearSigns,
+    /// Two columns of amounts, or a column of texts such as "debit".
     ColumnsOrTexts,
+    /// Nothing distinguishes them.
     Unsaid,
 }
 

@@ -169,7 +169,7 @@ impl Tables {
     }
 
     /// The figure of the rows that a question names by their whole label. If they differ, a balance
-    /// takes precedence over its change.
+    /// takes precedence over its change. Figures without a period are left out.
     pub(super) fn of_rows(&self, of: &Operand, asked: Option<Period>) -> TableResult<Amount> {
         let named = |one: &FitFigure| {
             let table = self.table(one.place());
