@@ -370,8 +370,8 @@ fn wholes(tokens: &[Token]) -> impl Iterator<Item = (&[Token], &[Token])> {
     sides(VERBS).chain(sides("from")).chain(of_part)
 }
 
-/// The stems that "apart from A, which …" leaves out, and the rest of the question; `None` for
-/// other questions.
+/// The stems that "apart from A, which …" or "after A, which …" leaves out, and the rest of the
+/// question; `None` for other questions.
 fn apart(tokens: &[Token]) -> Option<(Vec<String>, &[Token])> {
     let first = tokens.first()?;
     let leaves_out = first.cue() == Some(Cue::Except) || first.text == "after";

@@ -368,7 +368,8 @@ impl Tables {
         }
     }
 
-    /// The sum of amounts; a doubt if they are rates, have different units, or include their total.
+    /// The sum of amounts, with cell and doubt of the first. An error if they are rates, differ in
+    /// unit, or include their total.
     pub(super) fn sum(&self, parts: &[Amount]) -> TableResult<Amount> {
         let first = parts.first().ok_or(Doubt::Open)?;
         self.in_one_unit(parts)?;

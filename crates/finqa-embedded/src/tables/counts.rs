@@ -22,6 +22,7 @@ impl Tables {
         let place = one.place()?;
         let table = self.table(place)?;
         let row = table.rows.get(place.row)?;
+        // Without a scale, there is nothing to doubt.
         one.scale?;
         let stated = self.tags.contains_key(&place)
             || !row.unit.is_empty()

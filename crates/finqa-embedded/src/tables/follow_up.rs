@@ -368,6 +368,7 @@ pub(super) fn completed(
         .filter(|token| !lists(LEADS, &token.text))
         .cloned()
         .collect();
+    // No cue is allowed, because it would ask for another operation.
     let new = operand(&told, Some(&[])).filter(|_| is_elliptical(tokens))?;
     let mut out = before.clone();
     // "And at the end of 2030?" has only light words besides its period.

@@ -44,6 +44,7 @@ impl Tables {
             operands.iter().map(figure).collect()
         };
         let mut found = figures(None);
+        // Try the row and the column of each figure that is found by itself.
         let alone = operands
             .iter()
             .filter_map(|of| self.figure(of, common, None).ok());

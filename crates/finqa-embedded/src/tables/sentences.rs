@@ -237,7 +237,8 @@ impl Tables {
 
 impl Subject {
     /// True if a paragraph can have the answer: it has a digit, and the stems of the question as
-    /// substrings. This is checked first, because it is much faster than to read the sentences.
+    /// substrings ("member" for "team members"). This is checked first, because it is much faster
+    /// than to read the sentences.
     fn may_be_in(&self, text: &str) -> bool {
         let lower = text.to_lowercase();
         let has = |stem: &String| lower.contains(stem.as_str());

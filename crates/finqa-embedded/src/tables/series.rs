@@ -220,7 +220,7 @@ impl Tables {
         }
         if of.spans.is_empty() {
             let lengths = [1, 3, 6, 12].into_iter();
-            // On a tie, the longest.
+            // On a tie, the longest. One is always found, so the 12 is not used.
             let common = lengths.max_by_key(|length| of_length(*length).len());
             return of_length(length.or(common).unwrap_or(12));
         }

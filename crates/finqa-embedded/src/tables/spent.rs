@@ -45,6 +45,7 @@ fn has_day(period: &Period, day: Date) -> bool {
     if end.day.is_some() {
         return end.day == day.day && end.month == day.month;
     }
+    // A period without a month or a quarter is a year, which ends in month 12.
     let last = end
         .month
         .or(period.quarter.map(|part| part * length))

@@ -29,7 +29,9 @@ pub(super) struct ReportTable {
     pub(super) qualifiers: Vec<String>,
     /// The kind of primary statement, if the title is the name of one.
     pub(super) statement: Option<Statement>,
+    /// All columns; the first has the labels of the rows.
     pub(super) columns: Vec<ReportColumn>,
+    /// All rows; the first is the header.
     pub(super) rows: Vec<ReportRow>,
     /// The row of the only bare total of a plain table. Rows below it are not parts of the total.
     ends: Option<usize>,

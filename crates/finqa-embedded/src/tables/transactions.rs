@@ -169,6 +169,7 @@ impl TransactionList {
         let headings: Vec<String> = header.iter().map(|cell| cell.raw.to_lowercase()).collect();
         let body = ListBody(body);
         let all = 0..headings.len();
+        // Of several columns of days, the first counts.
         let days = all.clone().find(|c| body.has_days(*c))?;
         let order = DayOrder::of(body.column(days).map(|cell| &*cell.raw));
         let figures: Vec<usize> = all
