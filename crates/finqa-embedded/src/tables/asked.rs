@@ -144,8 +144,10 @@ static FORMS: [Form; 24] = [
     Form(false, &[], One, Operation::Figure, false, SHARES),
 ];
 
+/// Verbs with which a yes/no question begins.
 const YES_NO: &str = "did does do is are was were has have";
 
+/// Nouns of periods, each with its number of months.
 const TIMES: [(&str, Option<u8>); 5] = [
     ("year season", Some(12)),
     ("half", Some(6)),
@@ -238,6 +240,7 @@ pub(super) fn guess(tokens: &[Token]) -> Asked {
         Some(cue) => (!neutral.contains(&cue)).then(|| token.text.clone()),
         None => (named && token.is_earlier()).then(|| "that".to_owned()),
     });
+    // Never the default: no cue is refused.
     let of = operand(tokens, None).unwrap_or_default();
     Asked {
         unused: unused.collect(),
@@ -246,6 +249,8 @@ pub(super) fn guess(tokens: &[Token]) -> Asked {
 }
 
 impl Form {
+    /// What a question asks for in this form; `None` if it lacks the cues, or if its operands
+    /// cannot be read.
     fn read(&self, tokens: &[Token], plain: bool) -> Option<Asked> {
         let Self(_, says, form, operation, relative, also) = self;
         if !says.is_empty() && !has(tokens, says) {

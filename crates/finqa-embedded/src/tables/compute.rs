@@ -398,6 +398,7 @@ impl Tables {
     }
 }
 
+/// The first figure divided by the second; with a doubt if the second is not above zero.
 fn ratio(pair: [Amount; 2], percent: bool) -> DirectAnswer {
     let [a, b] = pair;
     let zero = b.number() <= 0.0;
@@ -466,6 +467,7 @@ fn greater([a, b]: [Amount; 2], reversed: bool) -> TableResult<DirectAnswer> {
     Ok(answer("comparison", expr, UnitKind::YesNo))
 }
 
+/// The average of at least two figures of one kind.
 fn average(parts: &[Amount]) -> TableResult<DirectAnswer> {
     let first = parts.first().ok_or(Doubt::Open)?;
     if parts.len() < 2 || parts.iter().any(|one| one.kind != first.kind) {

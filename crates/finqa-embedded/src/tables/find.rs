@@ -127,6 +127,7 @@ impl Tables {
         asked.is_none_or(|asked| period.is_some_and(|period| fits(period, asked)))
     }
 
+    /// The figures of all tables that fit an operand in a period, the best first.
     pub(super) fn candidates(&self, of: &Operand, asked: Option<Period>) -> Vec<FitFigure> {
         // In a plain table, "at year end" means the figures of the year.
         let asked = asked.map(|asked| Period {
@@ -379,7 +380,7 @@ impl Tables {
     }
 
     /// True if `kind` is true for the label of the cell's row or column, and all figures there are
-    /// below zero.
+    /// below zero, apart from zeros.
     pub(super) fn is_below_zero(&self, place: Place, kind: impl Fn(&Label) -> bool) -> bool {
         let Some(table) = self.table(place) else {
             return false;

@@ -218,6 +218,7 @@ impl ReportTable {
         Some(self.unknown(table, row, column))
     }
 
+    /// A figure of which only place, period and plan are known.
     fn unknown(&self, table: usize, row: usize, column: usize) -> FitFigure {
         FitFigure {
             table,

@@ -155,6 +155,7 @@ impl ReportTable {
 }
 
 impl Comparison<'_> {
+    /// See [`ReportTable::fit`].
     fn fit(&self) -> Option<LabelFit> {
         let Self {
             row,

@@ -53,6 +53,7 @@ pub(super) fn missing<T>(why: impl Into<String>) -> TableResult<T> {
 }
 
 impl Tables {
+    /// Reads the tables of a page. Without entries in `document.tables`, it is a plain page.
     pub(crate) fn read(document: &Document) -> Self {
         let page = document.page();
         let plain = document.tables.is_empty();

@@ -198,6 +198,7 @@ impl Tables {
             // A column with fewer groups than the others repeats its last one.
             let of = |column: &Vec<Group>| column.get(way).or(column.last()).cloned();
             let groups: Vec<Group> = columns.iter().filter_map(of).collect();
+            // The first column of a margin is its numerator.
             let base = groups.get(usize::from(divided)).ok_or(Doubt::Open)?;
             let mut ranked = Vec::new();
             for (name, _) in &base.parts {

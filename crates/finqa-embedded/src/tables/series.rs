@@ -35,6 +35,7 @@ impl Tables {
         }
     }
 
+    /// The periods of a table's cells, the earliest first; those of plans only if `plans` is true.
     fn all_periods_of(&self, at: usize, plans: bool) -> Vec<Period> {
         let Some(table) = self.tables.get(at) else {
             return Vec::new();
@@ -62,6 +63,7 @@ impl Tables {
         let latest = self.figure(&of.of_spans(Vec::new()), None, None).ok();
         let place =
             latest.and_then(|one| one.expr.leaves().into_iter().find_map(|leaf| leaf.source));
+        // If the figure is not found, the first table tells the periods.
         let table = place.map_or(0, |at| at.table);
         if !of.spans.is_empty() {
             let parts = |span: &Period| {

@@ -66,6 +66,8 @@ impl Tables {
         })
     }
 
+    /// Reads the name of a measure and its formula; `None` if either is not understood. `taken` is
+    /// true after a word such as "taking": the formula may then lack the divisor.
     fn read_spelled(&self, main: &str, formula: &str, taken: bool) -> Option<Spelled> {
         // What begins with a digit is a year or a figure ("at December 31, 2031"), not a formula.
         if self.is_plain() || formula.starts_with(|c: char| c.is_ascii_digit()) {
@@ -188,6 +190,7 @@ impl Tables {
         })
     }
 
+    /// The value of a formula; an error if a term is not found or does not fit the others.
     fn value_of(&self, of: &Spelled) -> TableResult<Amount> {
         let sum = |terms: &[(Operand, bool)]| -> TableResult<Amount> {
             let mut sum: Option<Amount> = None;

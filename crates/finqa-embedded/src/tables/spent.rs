@@ -162,6 +162,8 @@ impl Tables {
         Some(asked.and_then(|asked| self.sum_of_rows(list, &asked, period(&times, &lower)?)))
     }
 
+    /// The sum of the rows that have all names, the period and the currency of a question; an error
+    /// if these may not be the rows that are meant.
     fn sum_of_rows(
         &self,
         list: &TransactionList,

@@ -142,6 +142,7 @@ impl<'q> SumReader<'_, 'q> {
         texts.any(|text| text.words == [own])
     }
 
+    /// What a word says as a verb, given the words around it.
     fn verb(&self, at: usize) -> Verb {
         let (own, next, last) = (self.word(at), self.word(at + 1), self.last(at));
         let came = lists("came come comes coming", own);

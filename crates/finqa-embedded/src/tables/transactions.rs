@@ -20,6 +20,7 @@ const SOLD: &str = "sell sold return returned";
 const AMOUNTS: &str = "amount amounts value total sum spent spending paid cost costs expense expenses debit credit \
     sales revenue turnover income betrag";
 const NO_AMOUNTS: &str = "balance running cumulative price rate no id ref year month day";
+/// Headings of numbers of things, which are not money but can be added up.
 const COUNTS: &str = "quantity qty unit units number points hours shares";
 
 /// Headings that mark a list of earnings.
@@ -27,6 +28,7 @@ const OF_INCOME: &str = "client customer invoice sales revenue income buyer dono
 
 /// Words that mark a row as a total or a balance, which repeats other rows.
 const REPEATS: &str = "total subtotal balance";
+/// A text with only these words, among them "balance", states a balance.
 const BALANCE: &str =
     "balance opening closing brought carried forward starting ending previous old new on at of";
 
@@ -304,6 +306,7 @@ struct SideColumns {
 }
 
 impl SideColumns {
+    /// Two columns of amounts decide first, then signs, then a column of texts.
     fn read(body: &ListBody<'_>, amounts: &[usize], texts: &[usize]) -> Self {
         let signed = |below: bool| {
             // The default is never used: `amounts` returns one or two columns.
