@@ -201,6 +201,7 @@ pub(super) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
     let mut asked = forms.find_map(|form| form.read(tokens, plain))?;
     let several = |of: &Operand| of.spans.len() > 1 || of.each.is_some();
     let lists_them = |of: &Operand| !of.through && asked.operation == Operation::Figure;
+    // "A year" with several periods can ask for their average or for the figure of each.
     let of_each = !matches!(asked.operation, Operation::Average | Operation::Compound)
         && (asked.since || asked.operands.iter().any(several))
         && !asked.operands.iter().all(lists_them);

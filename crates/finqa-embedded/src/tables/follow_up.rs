@@ -263,7 +263,7 @@ pub(super) fn of_whole(before: &Asked, text: &str) -> Option<Asked> {
 }
 
 /// The tokens with the figure of the last question in place of the pronoun at `at`; `None` if the
-/// last question asked for more than one figure.
+/// last question asked for more than one figure, or for an operation.
 pub(super) fn with_figure(before: &Asked, tokens: &[Token], at: usize) -> Option<Vec<Token>> {
     let [of] = before.operands.as_slice() else {
         return None;

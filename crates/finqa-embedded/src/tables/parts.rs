@@ -194,6 +194,7 @@ impl Tables {
                 .map(|name| self.part_of(&all, &left_out(name)));
             parts.collect::<Option<Vec<FitFigure>>>()
         });
+        // Only a sure whole is divided. Two names can find the same part.
         let mut parts = parts.filter(|_| all.doubt.is_none()).unwrap_or_default();
         parts.dedup_by_key(|one| one.place());
         let parts = parts.into_iter().filter_map(|one| self.amount(one));

@@ -55,6 +55,7 @@ impl Tables {
         {
             return Ok(amount);
         }
+        // No tag settles this doubt.
         let doubt = doubt.or_else(|| self.unclear_year(&best, asked));
         if let Some(doubt) = doubt.clone().filter(|_| self.is_plain()) {
             return Err(doubt);

@@ -203,6 +203,7 @@ fn noun(tokens: &[Token], which: usize) -> Option<(usize, Vec<(String, String)>)
         let only = leads
             .iter()
             .all(|token| token.stems().is_empty() || ORDINALS.contains(&token.text.as_str()));
+        // "The fastest growing segment"
         let mut after = tokens.iter().enumerate().skip(superlative + 1);
         let (at, _) =
             after.find(|(_, token)| !matches!(token.cue(), Some(Cue::Rise | Cue::Growth)))?;

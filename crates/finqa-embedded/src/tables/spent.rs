@@ -82,6 +82,7 @@ fn period(times: &Times, lower: &str) -> TableResult<Option<Period>> {
                 .any(|word| before.ends_with(word));
             let placed = only.end.month.is_some() || only.quarter.is_some() || only.length() == 12;
             let named = only.end != Date::default() || only.quarter.is_some();
+            // A list does not say when a fiscal year begins.
             let fiscal = ["fy", "fiscal"].iter().any(|word| text(at).contains(word));
             if open || fiscal || only.start.is_some() || !placed || !named {
                 return missing(format!("{:?} is not read as one period", text(at)));

@@ -276,6 +276,7 @@ impl ListBody<'_> {
 
     /// True if a column has figures and nothing else.
     fn has_figures(&self, c: usize) -> bool {
+        // A figure that cannot be read does not make it a column of texts; no sum uses it.
         let figure = |cell: &Cell| cell.number.is_some() || cell.unread().is_some();
         self.filled(c).count() > 0 && self.filled(c).all(figure)
     }
