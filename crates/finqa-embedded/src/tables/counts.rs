@@ -24,6 +24,7 @@ impl Tables {
         let row = table.rows.get(place.row)?;
         // Without a scale, there is nothing to doubt.
         one.scale?;
+        // A tag or a unit says what the figure is.
         let stated = self.tags.contains_key(&place)
             || !row.unit.is_empty()
             || without_unit(&row.printed).is_some();

@@ -241,9 +241,9 @@ pub(super) fn amount_named(name: &[String]) -> Option<(&'static Concept, usize)>
     amounts.filter_map(|one| Some((one, said(one)?))).next()
 }
 
-/// True if questions name a row. Either they have all words of its label, or they ask for a figure
-/// by a name that the label contains. A question for a measure also asks for the figures of its
-/// formula.
+/// True if questions name a row. Either they have all words of its label, apart from light words
+/// and numbers, or they ask for a figure by a name that the label contains. A question for a
+/// measure also asks for the figures of its formula.
 pub fn names_row<'q>(questions: impl Iterator<Item = &'q str>, label: &str) -> bool {
     let all = plain_stems(label);
     let named = |word: &&String| !lists_stem(LIGHT, word) && word.contains(char::is_alphabetic);

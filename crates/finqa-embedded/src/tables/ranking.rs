@@ -68,8 +68,10 @@ const OTHER_NOUNS: &str = "product products line lines class classes category ca
 const ADJECTIVES: &str = "of the our its their two three four five six all operating reportable reporting business \
     geographic geographical";
 
+/// Verbs for a rise and for a fall by an amount.
 const GAINED: &str = "added add adds adding gained gain gains gaining";
 const LOST: &str = "lost lose loses losing shed";
+/// Words for the largest and for the smallest growth in percent.
 const FASTEST: &str = "fastest quickest";
 const SLOWEST: &str = "slowest";
 const BEST: &str = "best strongest fattest";
