@@ -328,6 +328,7 @@ pub(super) fn settle(before: &Asked, asked: &mut Asked, text: &str) -> Option<St
     }
     let bare = text.to_lowercase().replace("what about", "");
     let dated = asked.operands.iter().any(|of| !of.spans.is_empty());
+    // "How about" is not the "how" of a full question.
     if dated || VERB.is_match(&bare.replace("how about", "")) {
         return None;
     }

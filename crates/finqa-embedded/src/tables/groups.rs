@@ -397,6 +397,7 @@ fn rows_that_add_up(
         let parts: Vec<(String, FitFigure)> = rows
             .filter_map(|(at, row)| Some((row.heading.to_string(), figure(at, column)?)))
             .collect();
+        // The headings name the parts, so each may occur only once.
         let mut names: Vec<&String> = parts.iter().map(|(name, _)| name).collect();
         names.sort();
         names.dedup();

@@ -98,6 +98,7 @@ fn unnamed(tokens: &[Token]) -> Operand {
         through: goes_through(tokens),
         falls: has(tokens, &[Cue::Fall]),
         improves: has(tokens, &[Cue::Improve]),
+        // An average balance is not that of one day.
         balance: !has(tokens, &[Cue::Average]) && says("balance balances"),
         counts: match tokens {
             [first, second, ..] => matches!(

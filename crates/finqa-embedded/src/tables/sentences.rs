@@ -215,6 +215,7 @@ impl Tables {
         if year.is_some_and(|year| counts && !is_of_year(&text, &number, year)) {
             return None;
         }
+        // A date is read with its comma next to the day: "June 30, 2031".
         let times = Times::read(&text.join(" ").replace(" ,", ","));
         // A date has no length in months, even if the words around it name one.
         let said = times.found.into_iter().map(|(_, period)| Period {

@@ -221,6 +221,7 @@ impl ReportTable {
             read.label.words = read.label.words.shared(&mut known);
             let figure = |(c, cell): (usize, &Cell)| {
                 let number = cell.number.as_ref();
+                // In a plain table, a text such as "6 months" is a figure too.
                 let number = number
                     .filter(|_| cell.kind == CellKind::Number || self.plain && at > 0 && c > 0)?;
                 let percent = number.percent || percent.get(c).copied().unwrap_or_default();
