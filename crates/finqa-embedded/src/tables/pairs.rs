@@ -212,6 +212,7 @@ impl Tables {
         parts.truncate(PAIRED);
         wholes.truncate(PAIRED);
         if asked.is_none_or(|asked| asked.end.year.is_none()) {
+            // The part decides the period: its whole is preferred in the same column or row.
             latest(&mut parts);
         }
         let pairs = parts

@@ -227,7 +227,8 @@ struct QuestionWords<'q> {
 }
 
 impl QuestionWords<'_> {
-    /// The number of words of the name, cue or other token at a word, and its part.
+    /// The number of words of the name, cue or other token at a word, and its part. A name precedes
+    /// a cue that is not longer.
     fn part(&self, at: usize, word: &Word<'_>, before: &Tokens<'_>) -> (usize, TokenPart) {
         let cue = self.cue(at, word, before);
         let name = name_at(self.texts.get(at..).unwrap_or_default());
