@@ -64,3 +64,16 @@ impl DownloadError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_an_output_and_not_data() {
+        let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let error = DownloadError::at(Path::new("data/train.json"))(full);
+        assert_eq!(error.kind(), Kind::Usage);
+        assert!(!error.is_network());
+    }
+}

@@ -67,7 +67,7 @@ fn what_goes_wrong_is_one_line_and_its_exit_code() {
     let ran = run(&place, &lying.url(), "--output built");
     ran.fails(2, &["built holds other files, such as convfinqa-env.json"]);
     place.write("file", "");
-    refused("--output file").fails(2, &["file"]);
+    refused("--output file").fails(3, &["file"]);
 }
 
 /// What a hub or an earlier download named a file is others' text.
