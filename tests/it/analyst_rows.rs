@@ -280,6 +280,7 @@ fn the_people_of_a_company_are_counted_by_any_of_their_names() {
     let place = Workplace::new();
     let all = "How many employees does the company have?";
     let some = "How many full-time employees does the company have?";
+    let both = "How many full-time and part-time employees does the company have?";
     for (people, question, counts) in [
         ("full-time, part-time, and seasonal team members", all, true),
         (
@@ -291,6 +292,8 @@ fn the_people_of_a_company_are_counted_by_any_of_their_names() {
         ("full-time and part-time employees", some, false),
         ("full-time employees", some, true),
         ("crew members", all, true),
+        ("full-time and part-time crew members", both, true),
+        ("team members in Germany", all, false),
         ("paying members", all, false),
         ("stores that are run by our own employees", all, false),
     ] {

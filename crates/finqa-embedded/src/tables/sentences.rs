@@ -299,7 +299,7 @@ impl Subject {
             return !others() && !placed;
         }
         let behind = text.get(number.end + 1..).unwrap_or_default();
-        let noun = behind.iter().rposition(|word| self.counted.contains(*word));
+        let noun = (0..behind.len()).rfind(|at| self.is_noun(behind, *at));
         let after = noun.and_then(|at| behind.get(at + 1..)).unwrap_or_default();
         // "In 20 countries" and "in total" limit the count to no part.
         let part = match after {
@@ -314,6 +314,14 @@ impl Subject {
         };
         // A question with further words may ask for that part.
         !(others() || part && self.ways.iter().any(Vec::is_empty))
+    }
+
+    /// True if the word at an index names what is counted. "9,000 team members" work for the
+    /// company, "9,000 members" may be its customers.
+    fn is_noun(&self, words: &[&str], at: usize) -> bool {
+        let word = |at: usize| words.get(at).copied().unwrap_or_default();
+        let of_team = || word(at) == "member" && at > 0 && lists("team crew", word(at - 1));
+        self.counted.contains(word(at)) || self.people && of_team()
     }
 
     /// True if the question has the word besides what is counted.
@@ -334,13 +342,10 @@ impl Subject {
             .map(|token| token.text.as_ref())
             .take_while(|word| !PART.contains(*word))
             .collect();
-        // "9,000 team members" work for the company, "9,000 members" may be its customers.
-        let team = |pair: &[&str]| matches!(pair, ["team" | "crew", "member"]);
-        let noun = behind.iter().position(|word| self.counted.contains(*word));
-        let noun = noun.or_else(|| behind.windows(2).position(team).filter(|_| self.people));
+        let noun = (0..behind.len()).find(|at| self.is_noun(&behind, *at));
         // "9,000 full-time and seasonal employees" has no number of those who work full time.
         let kinds = behind.get(..noun.unwrap_or_default()).unwrap_or_default();
-        let mut names = kinds.iter().filter(|word| !matches!(**word, "," | "and"));
+        let mut names = kinds.iter().filter(|word| !lists(", and team crew", word));
         let is_sum = kinds.contains(&"and")
             && names.clone().any(|word| self.asked.contains(*word))
             && !names.all(|word| self.asked.contains(*word));
