@@ -146,18 +146,14 @@ impl Tables {
                         (false, true) => columns_before(table, c, |column| figure(r, column)),
                         _ => continue,
                     };
-                    let digit = table.last_digit(r, c);
-                    let adds_up = |parts: &&[(String, FitFigure)]| {
-                        (sum(parts) - total.value).abs() <= digit * ROUNDING
-                    };
-                    let starts = 0..found.len().saturating_sub(1);
-                    // The longest run that adds up comes first.
-                    let mut parts = starts.filter_map(|start| found.get(start..));
-                    out.extend(parts.find(adds_up).map(|parts| Group {
-                        parts: parts.to_vec(),
-                        table: t,
-                        section: [row.section.to_vec(), row.label.words.to_vec()].concat(),
-                    }));
+                    let margin = table.last_digit(r, c) * ROUNDING;
+                    out.extend(
+                        last_parts_of(&found, total.value, margin).map(|parts| Group {
+                            parts: parts.to_vec(),
+                            table: t,
+                            section: [row.section.to_vec(), row.label.words.to_vec()].concat(),
+                        }),
+                    );
                 }
             }
         }
@@ -263,8 +259,7 @@ impl Group {
         let (_, subtotal) = self.parts.get(part)?;
         let row = subtotal.place().row;
         let above = rows_above(table, row, figure);
-        let mut rows = (0..above.len().saturating_sub(1)).filter_map(|start| above.get(start..));
-        let rows = rows.find(|rows| (sum(rows) - subtotal.value).abs() <= margin)?;
+        let rows = last_parts_of(&above, subtotal.value, margin)?;
         let label = &table.rows.get(row)?.label.words;
         let mut parts = self.parts.clone();
         parts.splice(part..=part, rows.iter().cloned());
@@ -333,6 +328,18 @@ fn columns_before(
     let mut parts: Vec<_> = (1..column).rev().map_while(part).take(MOST_PARTS).collect();
     parts.reverse();
     parts
+}
+
+/// As many of the last parts as add up to a total, at least two. `margin` is the largest
+/// difference that rounding explains.
+fn last_parts_of(
+    parts: &[(String, FitFigure)],
+    total: f64,
+    margin: f64,
+) -> Option<&[(String, FitFigure)]> {
+    let starts = 0..parts.len().saturating_sub(1);
+    let mut ends = starts.filter_map(|start| parts.get(start..));
+    ends.find(|end| (sum(end) - total).abs() <= margin)
 }
 
 fn sum(parts: &[(String, FitFigure)]) -> f64 {
