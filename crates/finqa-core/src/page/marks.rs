@@ -50,6 +50,15 @@ pub(super) fn is_doubled(text: &str) -> bool {
     !digits.is_empty() && leading_digits(back) == digits
 }
 
+/// A name without a footnote mark in brackets at its end: "EMEA" for "EMEA (1)".
+pub fn without_footnote(name: &str) -> &str {
+    let at = name.rfind('(');
+    match at.and_then(|at| name.split_at_checked(at)) {
+        Some((bare, mark)) if is_footnote(mark) && !bare.trim().is_empty() => bare.trim_end(),
+        _ => name,
+    }
+}
+
 /// True for a footnote mark, which is asterisks or daggers, or up to two characters in brackets.
 /// Also true for an empty text.
 pub(super) fn is_footnote(text: &str) -> bool {

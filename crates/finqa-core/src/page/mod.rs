@@ -28,6 +28,7 @@ mod years;
 
 pub use caption::{Caption, without_unit};
 pub use cell::{Cell, CellKind, CellNumber, CellSource, TagKind, TagUnit};
+pub use marks::without_footnote;
 pub use normalise::normalise_sentence;
 pub use notes::names_notes;
 pub use page_table::{Column, Table, TableRow};

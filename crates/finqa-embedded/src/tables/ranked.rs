@@ -2,6 +2,7 @@
 
 use finqa_core::number::UnitKind;
 use finqa_core::page::period::Period;
+use finqa_core::page::without_footnote;
 
 use super::asked::Which;
 use super::compute::{DirectAnswer, answer, unit};
@@ -287,7 +288,7 @@ impl Tables {
             if ranked.len() < 2 {
                 return Err(Doubt::Open);
             }
-            let chosen_name = without_note(&chosen.name);
+            let chosen_name = without_footnote(&chosen.name);
             if !names
                 .iter()
                 .any(|name| plain_stems(name) == plain_stems(chosen_name))
@@ -309,18 +310,6 @@ impl Tables {
             ([_, _, ..], _) => missing(format!("it may be {}", names.join(" or "))),
             _ => Err(Doubt::Open),
         }
-    }
-}
-
-/// A name without the mark of a footnote at its end: "EMEA" for "EMEA (1)".
-fn without_note(name: &str) -> &str {
-    let mark = name
-        .strip_suffix(')')
-        .and_then(|rest| rest.rsplit_once('('));
-    let is_mark = |mark: &str| mark.len() <= 2 && mark.chars().all(|c| c.is_ascii_alphanumeric());
-    match mark {
-        Some((bare, mark)) if is_mark(mark) && !bare.trim().is_empty() => bare.trim_end(),
-        _ => name,
     }
 }
 
