@@ -460,7 +460,7 @@ fn what_is_around_a_figure_tells_what_it_is() {
     }
 }
 
-/// Its label names the rows above it.
+/// The label of a subtotal names the rows that it adds up.
 #[test]
 fn a_subtotal_is_no_part_beside_its_rows() {
     let place = Workplace::new();

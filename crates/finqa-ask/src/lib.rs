@@ -296,7 +296,8 @@ async fn solve(
     match solution {
         Ok(solution) => Ok(Some(solution)),
         Err(Interruption::Cancelled) => Ok(None),
-        // The provider may work again later, so the session goes on. The solution has the error.
+        // The next question can be asked, because the provider may work again by then. This one's
+        // solution contains the error.
         Err(Interruption::Provider(solution)) => Ok(Some(*solution)),
         Err(Interruption::Fatal(failure)) => Err(failure.into()),
     }

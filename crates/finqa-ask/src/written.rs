@@ -12,8 +12,8 @@ use super::cited::{FigureUnit, cited_table};
 /// A copied figure with more decimals than this is rounded like a computed one. Set by hand.
 const MOST_DECIMALS: u32 = 6;
 
-/// The unit of all cited figures. If their units differ, the default, which is no unit. Figures
-/// that are not on the page, such as earlier answers, do not count.
+/// The unit of all cited figures. If their units differ, the default, which prints a bare number.
+/// Figures that are not on the page, such as earlier answers, do not count.
 pub(super) fn common_unit(question: &Question, answer: &Answer) -> FigureUnit {
     let cited = answer.evidence.iter();
     let mut units = cited.filter_map(|cited| FigureUnit::of(question, cited));

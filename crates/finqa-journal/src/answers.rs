@@ -88,7 +88,7 @@ fn from_file(path: &Path, dataset: Option<&Dataset>) -> Result<Answers, AnswersE
         dataset: dataset.map(|data| data.source.clone()),
         no_records: None,
         gold_notes: gold_notes(path, dataset, &own, &rows, dataset),
-        // Without a run and a dataset, nothing says what was asked, so nothing counts as missing.
+        // If neither a run nor a dataset lists the questions, none counts as missing.
         not_asked: planned.unwrap_or_default().saturating_sub(rows.len()),
         turns: turns.unwrap_or_default(),
         rows,

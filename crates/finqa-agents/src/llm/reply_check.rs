@@ -24,7 +24,8 @@ pub(crate) fn usable_reply(
             let why = format!("its reply is not complete, and its finish_reason is `{word}`");
             (!is_complete(request, &reply)).then_some(why)
         }
-        // How a reply ended is known, for example at its limit. The caller judges it.
+        // A known end, for example at the limit of output tokens, is no failure here; the caller
+        // decides what it means.
         _ => None,
     };
     let Some(why) = why else { return Ok(reply) };

@@ -67,7 +67,8 @@ impl NodeUsage {
             calls: 1,
             failed: 1,
             requests: u64::from(attempts),
-            // Without a reply, only lost requests have an unknown cost.
+            // A failed call has no reply whose price could be unknown, so all requests of unknown
+            // cost are lost ones.
             lost: cost.unpriced,
             cost,
             ..Self::default()

@@ -41,8 +41,9 @@ fn split(line: &str) -> Option<(&'static str, String)> {
     (!rest.is_empty()).then_some((known, rest))
 }
 
-/// The content of the last `\boxed{…}`, without the LaTeX around its words and figures. `None` if
-/// there is no box, or if the content is empty or longer than 200 characters, a limit set by hand.
+/// The content of the last `\boxed{…}`, without the LaTeX around its words and figures. `None`
+/// without a box, or if its content is empty or longer than 200 characters. The limit is set by
+/// hand.
 fn boxed(text: &str) -> Option<String> {
     let (_, inside) = text.rsplit_once("\\boxed{")?;
     let mut depth = 1;

@@ -174,8 +174,8 @@ impl EmbeddedAnalyst {
     }
 
     /// The reason why the tables of a report or a list of transactions do not answer a question, or
-    /// why the answer from a list is in doubt. `None` if there is no such reason, if the question
-    /// cannot be read without earlier ones, and for other pages.
+    /// why the answer from a list is in doubt. `None` if nothing speaks against the answer, if the
+    /// question cannot be read without earlier ones, and for other pages.
     #[must_use]
     pub fn reason(&self, page: &PageIndex, question: &Question) -> Option<String> {
         let tables = page

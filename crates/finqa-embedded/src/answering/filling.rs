@@ -231,7 +231,7 @@ fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
     })
 }
 
-/// The leaf for each slot; `None` if there is no such fact or slot.
+/// The leaf for each slot; `None` if an index in `chosen` has no fact or no slot.
 fn leaves(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]) -> Option<Vec<Expr>> {
     chosen
         .iter()

@@ -250,8 +250,8 @@ pub(super) fn guess(tokens: &[Token]) -> Asked {
 }
 
 impl Form {
-    /// What a question asks for in this form; `None` if it lacks the cues, or if its operands
-    /// cannot be read.
+    /// Reads a question by this form. `None` if the question lacks the cues of the form, or if its
+    /// operands cannot be read.
     fn read(&self, tokens: &[Token], plain: bool) -> Option<Asked> {
         let Self(_, says, form, operation, relative, also) = self;
         if !says.is_empty() && !has(tokens, says) {

@@ -47,7 +47,7 @@ impl Tables {
     /// statements, then those that add up to a total with this name in any table.
     pub(super) fn groups_of(&self, of: &Operand, asked: Option<Period>) -> Vec<Group> {
         let whole = self.figure(of, asked, None);
-        // Only a sure figure counts as the whole.
+        // Parts that add up to a doubtful figure would be as doubtful.
         let whole = whole.ok().filter(|whole| whole.doubt.is_none());
         let mut groups = whole.map_or_else(Vec::new, |whole| self.groups(&whole));
         let totalled = self.totalled(of, asked);

@@ -34,7 +34,7 @@ impl Tables {
             doubt = self.why_elsewhere(of, asked, first);
         }
         if let Some(near) = near {
-            // Only figures of the table of `near` count, those of its row or column first.
+            // The figure must be in the table of `near`, and in its row or column if any is there.
             all.retain(|one| one.table == near.table);
             keep(&mut all, |one| {
                 one.row == near.row || one.column == near.column

@@ -109,9 +109,9 @@ struct SumReader<'l, 'q> {
     /// True if the question says "and", or "with".
     joins: bool,
     with: bool,
-    /// What the verbs say of the money.
+    /// The directions of money that the verbs state.
     verbs: Directions,
-    /// What the names of a single word say of the money, if they are verbs too.
+    /// The directions of money in names of a single word that is also a verb.
     named: Directions,
     /// The words of headings of figures.
     columns: Vec<&'q str>,
@@ -120,7 +120,7 @@ struct SumReader<'l, 'q> {
 /// Whether it is said that money went out, and that money came in.
 type Directions = [bool; 2];
 
-/// What a word says about the money as a verb.
+/// A word read as a verb: whether it is one, and the directions of money that it states.
 struct Verb {
     is_one: bool,
     directions: Directions,
@@ -263,7 +263,7 @@ impl<'q> SumReader<'_, 'q> {
     }
 }
 
-/// What is said in either of two places.
+/// The directions that at least one of two places states.
 fn either(one: Directions, other: Directions) -> Directions {
     [one[0] || other[0], one[1] || other[1]]
 }

@@ -150,8 +150,8 @@ fn own_rate(run: &Answers, rule: Rule) -> Option<(usize, Rate)> {
     Some((judged.len(), Rate::of(judged.iter().copied())?))
 }
 
-/// What is missing in any of the comparisons, each only once. A comparison calls its second run B;
-/// the lines name it by its letter among all runs.
+/// The lines about missing questions and outcomes of all comparisons, without repetitions. Each
+/// comparison calls its second run B; here the run has its letter among all runs.
 fn missing(comparisons: &[Comparison<'_>]) -> Vec<String> {
     let mut missing: Vec<String> = Vec::new();
     for (at, comparison) in comparisons.iter().enumerate() {

@@ -51,7 +51,7 @@ impl MissingFields {
         }
     }
 
-    /// What the pages of the records lack.
+    /// Adds a line for each part that pages lack, such as the table.
     fn in_pages(&mut self, records: &[Record]) {
         let all = counted(records.len(), "record");
         let pages = records.iter().filter(|record| {
