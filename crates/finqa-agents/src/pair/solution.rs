@@ -172,7 +172,7 @@ impl Solution {
         self.without_answer(reason)
     }
 
-    /// Removes the answer. `reason` becomes the error.
+    /// Removes the answer without keeping it in `withheld`. `reason` becomes the error.
     pub(super) fn without_answer(self, reason: String) -> Self {
         Self {
             outcome: Outcome::Abstained,

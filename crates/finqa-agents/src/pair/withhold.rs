@@ -1,4 +1,7 @@
-//! Chooses the answer that is returned, and decides whether it is withheld.
+//! The end of a question: `close` takes the answer of the best round, `arbitrate` may replace it by
+//! the embedded analyst's, and `abstain` and `without_agreement` may withhold it. Unlike
+//! `Solution::withhold`, the last two do not keep the answer in `withheld`, so later turns of a
+//! conversation do not see it (docs/scoring.md, "A stated error").
 
 use finqa_core::outcome::Outcome;
 
