@@ -57,8 +57,8 @@ impl Session {
             *solution = solution.clone().withhold(why);
             doubt = None;
         }
-        // If the answer was withheld above, this reason replaces the first, and the withheld answer
-        // is dropped.
+        // If the answer was withheld above, this reason replaces the first, and the solution still
+        // keeps the withheld answer.
         match lacking {
             Some(why) if unsure => *solution = solution.clone().withhold(why),
             Some(why) => doubt = Some(why),
