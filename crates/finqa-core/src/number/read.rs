@@ -2,7 +2,8 @@
 //!
 //! Answers, cells and sentences share one grammar: sign and currency in either order; digits with
 //! thousands separated by commas, apostrophes or narrow spaces; then an exponent, a percent sign, a
-//! scale word, a currency or a trailing minus. Every character that touches the digits must be part
+//! scale word, a currency or a trailing minus. Parentheses around a number mean a minus: `(1,234)`
+//! is -1234. Every character that touches the digits must be part
 //! of the number or a known end of it. Otherwise nothing is read, and the caller gets the reason
 //! ([`NotRead`]) instead of a wrong value.
 //!

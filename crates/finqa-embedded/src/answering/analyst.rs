@@ -279,6 +279,7 @@ impl EmbeddedAnalyst {
         let mut context = ChoiceContext::new(facts, asked, state, proposal, whole, roles, q.refers)
             .with_plans(&plans, follow_ups);
         context.alone = alone;
+        // `facts.own`: the page is the user's. `context.own` below: earlier turns have our answers.
         if !alone {
             let buckets = proposal::after_sketches(asked, state);
             context.sketches = Some(self.weights.sketches.propose(&buckets));

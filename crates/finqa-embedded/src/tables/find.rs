@@ -47,6 +47,7 @@ impl Amount {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AmountKind {
+    /// Any number that is neither a percentage nor a quotient.
     Plain,
     /// A percentage as the page prints it.
     Percent,

@@ -41,7 +41,8 @@ pub(super) struct FitFigure {
     /// True if the labels have all words of the operand and no other word that names something.
     pub(super) full: bool,
     /// True if `full`, and section and title say no more than the operand either, and the labels do
-    /// not mean the opposite ("net loss" for "net income").
+    /// not mean the opposite ("net loss" for "net income"). It does not say that the table is a
+    /// plain one, which is the only table of a user's page (`Tables::is_plain`).
     pub(super) plain: bool,
     /// True if the labels fit the words of the question, not only another name of the figure.
     pub(super) said: bool,

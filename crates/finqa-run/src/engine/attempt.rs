@@ -1,5 +1,5 @@
 //! One attempt at asking the questions of some units, several units at a time. The scheduler makes
-//! at most two attempts.
+//! at most two attempts. The attempts of a call (`llm::retry`) are its HTTP requests.
 
 use std::sync::Arc;
 

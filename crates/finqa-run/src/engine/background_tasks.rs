@@ -16,6 +16,7 @@ use finqa_score::score::Stamp;
 /// The task that submits requests of a queue as batches and fetches their replies.
 type BatchDriver = JoinHandle<Result<(), ModelError>>;
 
+/// The background tasks of a run in progress.
 pub(super) struct Services {
     writer: WriterThread,
     batches: Option<(BatchQueue, BatchDriver)>,

@@ -43,7 +43,7 @@ impl EarlierWork {
         let read =
             tokio::task::spawn_blocking(move || Self::send_rows(journal, meta, &plan, &events));
         read.await
-            // A panic goes on to the caller: `pipeline` reports it as a bug.
+            // Continue a panic in the caller, so that `pipeline` reports it as a bug.
             .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
     }
 

@@ -65,6 +65,7 @@ impl Worker {
     /// Asks the questions of the unit at the index `at` in the plan, in order.
     pub(super) async fn ask_unit(&self, at: usize, is_last: bool) -> UnitOutcome {
         let mut history: Vec<HistoryEntry> = Vec::new();
+        // Put back into `known` if the unit is postponed, so that no question is asked again.
         let mut done = Vec::new();
         for planned in self.plan.unit(at).unwrap_or_default() {
             let known = self.known.lock().remove(&planned.index);
@@ -172,14 +173,16 @@ impl Worker {
         Ok(answer)
     }
 
-    /// Calls the solver. A refusal by the provider is the question's outcome only in the last
-    /// attempt, and only if `data/failures.json` lists its words. Otherwise it is an interruption.
+    /// Calls the solver, and decides whether its solution is the question's outcome. Before the
+    /// last attempt, it is not if a refusal by the provider left it without an answer, or if a call
+    /// failed in a way that `data/failures.json` does not list, because every question may fail
+    /// like this. In the last attempt, it is not if such an unlisted failure left it without an
+    /// answer.
     ///
     /// # Errors
-    /// The interruptions of the solver; a refusal, or a failed call whose words
-    /// `data/failures.json` does not list, before the last attempt; and a refusal in words that it
-    /// does not list in the last one. [`Interruption::Fatal`] if too many prompts were refused in
-    /// the same words before any was answered.
+    /// The interruptions of the solver, and [`Interruption::Provider`] if the solution is not the
+    /// outcome. [`Interruption::Fatal`] if too many prompts were refused in the same words before
+    /// any was answered.
     async fn solve(
         &self,
         planned: &PlannedQuestion,
@@ -210,10 +213,8 @@ impl Worker {
         let mut calls = solution.calls.iter().skip(failed_before);
         let is_unknown = calls.any(|call| call.failure == Some(ErrorKind::Unknown));
         let is_refused = solution.outcome == Outcome::ProviderError;
-        // Before the last attempt, the provider may be refusing every question in this way. In
-        // the last attempt, an answer is kept although its critic's call failed in an unknown
-        // way, but a question that such a failure left without an answer waits for `--resume`.
-        // Unknown failures are those that are not in `data/failures.json`.
+        // In the last attempt, an answer is kept although its critic's call failed in an unlisted
+        // way. A question that such a failure left without an answer waits for `--resume`.
         if (is_refused || is_unknown) && (!is_last || is_refused && is_unknown) {
             Err(Interruption::Provider(Box::new(solution)))
         } else {

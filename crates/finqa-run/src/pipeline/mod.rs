@@ -10,10 +10,11 @@
 //! 4. [`LockedRun`]: the run's folder is created or opened, and locked by this process.
 //! 5. [`Run`]: the questions are asked; at the end the files are written.
 //!
-//! Reading order: this file, `start` (creates or resumes a run and sets up what its models
-//! share), `setup` (connects the models), `job` (the questions, and the agents that answer
-//! them), `locked_run` (runs on disk), `files` (the files of a run), `live_page` (its report
-//! while it is in progress). The pipeline knows the outputs, which `engine` does not.
+//! Reading order: this file, `start` (`Run::start`, and the state that the models of a run share),
+//! `job` (the questions, and the agents that answer them), `setup` (connects the models),
+//! `selection` (loads and selects the records), `locked_run` (runs on disk), `files` (the files of
+//! a run), `live_page` (its report while it is in progress). The pipeline knows the outputs, which
+//! `engine` does not.
 
 mod batches;
 mod calibrated;

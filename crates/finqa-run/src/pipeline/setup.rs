@@ -106,7 +106,8 @@ impl RunModels {
     ) -> Result<Arc<dyn ChatModel>, PipelineError> {
         let replayed = self.is_replayed();
         let none = || Some("none".to_owned());
-        // A replay sends nothing, so it needs no key and must not read one.
+        // A replay sends nothing, so it needs no key and must not read one. Instead, the variable
+        // of a key gets the placeholder `none`.
         let variable = |name: &str| {
             if replayed && Provider::key_variables().any(|key| key == name) {
                 none()

@@ -84,8 +84,9 @@ pub(super) fn literals(program: &Program, places: &LiteralPlaces) -> Vec<Finding
     findings.collect()
 }
 
-/// True for a number that a calculation may use without a source, which is a whole number up to 12,
-/// such as a number of months or of years, or one of the usual powers of ten. Set by hand.
+/// True for a number that a calculation may use without a source: a whole number up to 12, such as
+/// a number of months or of years (set by hand), or a power of ten that FinQA's constants
+/// (`constant_list.txt`) include. They lack 1e8.
 pub(in crate::pair) fn is_constant(literal: &str) -> bool {
     number::python_float(literal).is_some_and(|x| {
         let x = x.abs();
@@ -93,8 +94,8 @@ pub(in crate::pair) fn is_constant(literal: &str) -> bool {
     })
 }
 
-/// The page must name every year that the question names, because a figure of another year cannot
-/// be the answer.
+/// The finding that the page does not name a year of the question. Such a year is an objection,
+/// because a figure of another year cannot be the answer. `unknown_year` in `verify` finds it.
 pub(super) fn period_unknown(missing: u16) -> Finding {
     finding(
         FindingKind::PeriodMissing,
