@@ -101,6 +101,7 @@ fn unusable(
     if meta.kind() == RunKind::Episodes {
         return Some("played episodes, whose answers have no probability".to_owned());
     }
+    // The questions that are still open would be missing from the calibration.
     if !is_complete {
         let command = meta.resume_command(folder.output());
         return Some(format!("is unfinished; `{command}` continues it"));

@@ -29,7 +29,7 @@ const SECRETS: &[&str] = &[
 static LOGS_JSON: AtomicBool = AtomicBool::new(false);
 
 /// Prints the error that ends the program, without secrets. It is a line of JSON if stderr must
-/// contain only JSON.
+/// contain only JSON. With a closed stderr nothing is printed, where `eprintln!` would panic.
 pub(crate) fn print_error(message: &str, exit: Exit) {
     let message = redactor().text(message);
     // Not logged by `tracing`, which would drop the line if `RUST_LOG` excludes it or if nothing is

@@ -41,6 +41,7 @@ pub async fn fetch_bytes(
             Err(AttemptFailure::Transient(reason, asked)) => (reason, asked),
         };
         failures += 1;
+        // At least one attempt is made, even if the options allow none.
         if failures >= options.attempts.max(1) {
             return Err(DownloadError::Unreachable {
                 url: options.url(),

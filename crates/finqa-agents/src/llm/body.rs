@@ -109,6 +109,7 @@ fn message(events: Vec<Value>) -> Option<Value> {
                 add(&mut whole, "", part("delta"));
                 add(&mut whole, "", json!({"usage": part("usage")}));
             }
+            // `ping`, `content_block_stop` and `message_stop` contain no part of the message.
             _ => {}
         }
     }

@@ -90,6 +90,7 @@ impl EmbeddedAgent {
         let analysis = Analysis {
             steps: best.steps,
             program: Some(best.program).filter(|_| words.is_none()),
+            // Empty with a program, whose value is the answer.
             answer: words.clone().unwrap_or_default(),
             evidence: best.evidence,
             unit: Some(best.unit),

@@ -79,6 +79,7 @@ fn from_object(object: &ReplyObject) -> Analysis {
     }
 }
 
+/// The program of a reply. A program that is a single number may be written as a JSON number.
 fn program_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => program(text),

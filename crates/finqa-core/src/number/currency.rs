@@ -17,7 +17,8 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// The currencies with a sign of their own: the sign, the code and the name.
+/// The currencies with a sign of their own: the sign, the code, and the beginning of the name in
+/// [`NAMES`].
 const SIGNS: [(&str, &str, &str); 5] = [
     ("$", "usd", "dollar"),
     ("€", "eur", "euro"),

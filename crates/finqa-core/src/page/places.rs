@@ -158,7 +158,8 @@ impl PagePlaces {
                 };
                 // Row 0 and column 0 are labels. Their own numbers are not percentages.
                 let percent = row > 0 && column > 0 && (row_percent || *column_percent);
-                // The digits of a dash's lost escape are not a year of the page.
+                // A dash counts as 0. If only the digits of its escape are left (`2014`), they are
+                // listed as a number, but not as a year of the page.
                 if cell.kind == CellKind::Dash {
                     let reading = number::read(&cell.raw);
                     self.numbers.push(NumberPlace {

@@ -102,7 +102,8 @@ impl Scheduler {
         }
         // `join` waits until every `JournalWriter` is dropped, and the worker has one.
         drop(worker);
-        // The journal's failure comes before all others.
+        // The journal's failure comes before all others, because the tasks notice it only as a
+        // cancellation.
         let finish = match services.join() {
             Err(panic) => Finish::of_panic(&*panic),
             Ok(Err(error)) => return Err(error),

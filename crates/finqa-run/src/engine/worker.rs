@@ -202,6 +202,7 @@ impl Worker {
         let solution = solved.await?;
         // Read only now, because another question may have been answered during the solver's call.
         let run_was_answered = self.run_was_answered.load(Ordering::Relaxed);
+        // An answer has no reason; only the reasons of refusals are compared.
         let reason = solution.error.as_deref().unwrap_or_default();
         let refused = self
             .failures

@@ -258,6 +258,7 @@ impl BatchClient {
         let sent: Result<IgnoredAny, OpenAIError> = async {
             match request {
                 ApiRequest::Upload(file) => {
+                    // The next attempt needs the file again. A clone of `Bytes` shares its memory.
                     let upload = openai::upload(file.clone());
                     client.files().create_byot(upload).await
                 }

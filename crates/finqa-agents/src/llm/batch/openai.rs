@@ -17,7 +17,8 @@ use crate::llm::transport::HttpReply;
 /// The error of a batch that has ended but whose announced results do not arrive.
 pub(super) const UNANNOUNCED: &str = "the results that it announces do not come";
 
-/// The metadata keys that identify a batch.
+/// The metadata keys that identify a batch, so that it is found in the provider's list even if the
+/// process ended before it had the batch's id.
 const RUN: &str = "convfinqa_run";
 const NUMBER: &str = "convfinqa_batch";
 
