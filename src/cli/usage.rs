@@ -19,6 +19,7 @@ pub(super) fn exit(error: clap::Error) -> ExitCode {
             }
         };
     }
+    // With a closed stderr, only the exit code can tell.
     let _ = error.print();
     Exit::Usage.into()
 }

@@ -14,6 +14,7 @@ impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
         let mut out = String::from("flowchart LR\n");
         for vertex in self.graph.node_weights() {
             let name = vertex.name();
+            // Writing to a `String` cannot fail.
             let _ = match vertex {
                 Vertex::Work { .. } => writeln!(out, "    {name}[\"{name}\"]"),
                 Vertex::Start | Vertex::End => writeln!(out, "    {name}([\"{name}\"])"),

@@ -31,6 +31,7 @@ pub(super) async fn attempt(
 ) -> AttemptResult {
     let batches = models.batches.as_ref();
     let most = match batches {
+        // With 0, no unit would start, and the loop below would wait until the run drains.
         None => worker.concurrency.max(1),
         // A batch is submitted when every unit waits for a reply, so no unit may wait for a slot.
         Some(_) => usize::MAX,
@@ -89,6 +90,8 @@ impl AttemptResult {
     pub(super) fn stop(&mut self, failure: Finish, worker: &Worker) {
         worker.stop.drain.cancel();
         match (&self.failure, &failure) {
+            // The first failure stays, but a bug replaces a failure of the provider. The run must
+            // then end as an internal error.
             (None, _) | (Some(Finish::Fatal(_)), Finish::Bug(_)) => self.failure = Some(failure),
             _ => {}
         }

@@ -163,6 +163,7 @@ impl Worker {
             return Err(Interruption::Cancelled);
         };
         self.done.fetch_add(1, Ordering::Relaxed);
+        // The receiver may be gone. Nothing is lost, because the row is in the journal.
         let _ = self
             .events
             .send(Event::Answered {
@@ -265,6 +266,7 @@ impl Worker {
             key: planned.case.question.key.clone(),
             reason,
         };
+        // The receiver may be gone. The question is asked again all the same.
         let _ = self.events.send(event).await;
         None
     }

@@ -138,7 +138,9 @@ impl RemoteSession {
     pub(crate) async fn close(mut self) {
         let end = async {
             let close = Message::text(json!({"type": "close"}).to_string());
+            // An error means that the connection has ended already.
             let _ = self.to.send(close).await;
+            // Wait until the server ends the connection.
             while let Some(Ok(_)) = self.from.recv().await {}
         };
         let _ = tokio::time::timeout(CLOSE_TIMEOUT, end).await;

@@ -72,6 +72,7 @@ impl Drop for LivePage {
         // Ends the thread's wait, so it must come before the join.
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
+            // If the thread has panicked, the end of the run still writes the final page.
             let _ = thread.join();
         }
         // If the thread was reading the journal when the writer closed it, the log is still there.

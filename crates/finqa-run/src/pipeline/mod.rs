@@ -194,6 +194,8 @@ impl Run {
             && summary.is_empty()
             && !self.folder.file(RunFolder::TRACES).is_file()
         {
+            // Closed first, because Windows does not remove open files. If the folder cannot be
+            // removed, the failure that ended the run is still the one to report.
             drop((journal, self.lock));
             let _ = std::fs::remove_dir_all(self.folder.path());
             return Err(PipelineError::NothingAsked(failure.clone()));

@@ -50,6 +50,7 @@ impl BatchQueue {
         self.0.closed().await;
         // All calls have ended, so their results are in the journal, unless the calls were aborted.
         if !stop.abort.is_cancelled() {
+            // It fails only if the journal does, which reports its own error.
             let _ = driver.retire().await;
         }
         match ended {

@@ -154,6 +154,7 @@ impl LimitState {
         self.outage.attempt_started(number);
         if let Some(rpm) = self.options.rpm {
             let scheduled = self.next.map_or(now, |next| next.max(now - LATENESS));
+            // The lower limit of 1 prevents a division by zero.
             self.next = Some(scheduled + MINUTE.div_f64(rpm.max(1) as f64));
         }
         if self.options.tpm.is_some() {
@@ -229,6 +230,7 @@ impl LimitState {
                     self.limit = (self.limit + 1).min(self.options.max);
                 }
             }
+            // Other failures say nothing about the number of requests that the server allows.
             _ => {}
         }
         self.in_flight -= 1;

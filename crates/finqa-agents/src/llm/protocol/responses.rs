@@ -97,6 +97,7 @@ pub(super) fn read_answer(body: &Value) -> Result<ChatReply, &'static str> {
     match status.as_deref() {
         Some("failed") => return Err("its `status` is `failed`"),
         Some("queued" | "in_progress" | "cancelled") => return Err("it is not complete"),
+        // `completed`, `incomplete`, or no status: the rest of the body decides.
         _ => {}
     }
     let reason = match status.as_deref() {
@@ -124,6 +125,8 @@ pub(super) fn read_answer(body: &Value) -> Result<ChatReply, &'static str> {
                 arguments: arguments(item.get("arguments")),
             }),
             Some("reasoning") => read_message(item, &mut reasoning, &mut String::new()),
+            // Items of other types, such as calls of the server's own tools, are not shown to the
+            // agents.
             _ => {}
         }
     }

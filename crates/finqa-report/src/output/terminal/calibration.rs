@@ -28,6 +28,7 @@ pub fn calibration_text(
             percent(measured.map(|it| it.bound)),
         ]);
     }
+    // `max` prevents a division by zero.
     let wrong = calibration.errors as f64 / calibration.n.max(1) as f64;
     let mut lines = vec![
         style.wrap(&format!(
