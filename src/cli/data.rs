@@ -118,6 +118,7 @@ fn fetch(to: &Path) -> Result<Exit, Failure> {
     let (writer, bar) = download_bar("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
     let mut on_event = |event: DownloadEvent| match event {
         DownloadEvent::Received { bytes, total } => {
+            // Without a total, the bar is full from the start, and only the bytes show progress.
             bar.set_length(total.unwrap_or_default());
             bar.set_position(bytes);
         }

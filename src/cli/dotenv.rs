@@ -41,6 +41,7 @@ pub(crate) fn load() -> Result<(), Failure> {
     dotenvy::from_read(text.as_bytes()).map_err(|error| {
         let at = match &error {
             dotenvy::Error::LineParse(part, _) => text.find(part.as_str()),
+            // The other errors do not come from a text in memory.
             _ => None,
         };
         let before = at.and_then(|at| text.get(..at)).unwrap_or_default();

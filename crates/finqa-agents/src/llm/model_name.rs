@@ -7,6 +7,7 @@
 pub(super) fn is_same_model(asked: &str, served: &str) -> bool {
     let [asked, served] = [asked, served].map(|name| name.trim().to_lowercase());
     let [asked, served] = [format!("/{asked}"), format!("/{served}")];
+    // Both begin with a slash, so the default is never used.
     let [(asked_path, asked), (served_path, served)] =
         [&asked, &served].map(|name| name.rsplit_once('/').unwrap_or_default());
     // A name without a tag means `latest`: `llama3.2` is `llama3.2:latest`.

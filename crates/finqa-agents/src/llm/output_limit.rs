@@ -46,6 +46,7 @@ pub(super) fn lower(words: &str, asked: u32, least: u64) -> Option<LowerLimit> {
     let half = (asked / 2).max(least);
     let tokens = stated.unwrap_or(half);
     (least..asked).contains(&tokens).then(|| LowerLimit {
+        // Below `asked`, which is a `u32`, so the conversion cannot fail.
         tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
         is_maximum,
     })

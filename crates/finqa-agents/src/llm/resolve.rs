@@ -210,6 +210,7 @@ fn address(
         (Some((variable, set)), _) => read_address(provider, variable, &set, &flags.name),
         (None, Some(own)) => read_address(provider, "the base URL", own, &flags.name),
         (None, None) => {
+            // A provider without an address has a variable for it, so the default is never used.
             let variable = profile.address_variables.first();
             Err(SettingsError::NoVariable(
                 variable.copied().unwrap_or_default(),

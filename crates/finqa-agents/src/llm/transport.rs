@@ -145,6 +145,7 @@ impl Transport {
     ) -> Result<HttpReply, Box<ModelError>> {
         let reply = self.call.lock().last.take();
         reply.ok_or_else(|| {
+            // This service never succeeds, so there is an error, and the default is never used.
             let why = sent.err().map(|error| error.to_string());
             ModelError::new(ErrorKind::Settings, why.unwrap_or_default()).into()
         })

@@ -69,6 +69,7 @@ impl Answer {
             "unit": self.unit,
             "label": self.label,
         });
+        // A `serde_json::Value` can always be serialised.
         serde_json::to_string_pretty(&analysis).unwrap_or_default()
     }
 }

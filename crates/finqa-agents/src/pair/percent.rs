@@ -153,6 +153,7 @@ impl ProgramFigures<'_> {
     fn argument(&self, earlier: &[PercentForm], argument: &Argument) -> PercentForm {
         match argument {
             Argument::Literal { text, .. } => self.literal(text),
+            // A program can refer only to earlier steps, so the default is never used.
             Argument::Reference(at) => earlier.get(*at).copied().unwrap_or(PercentForm::Fraction),
             Argument::Row(_) | Argument::Unused(_) => PercentForm::Fraction,
         }

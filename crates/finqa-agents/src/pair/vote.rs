@@ -57,6 +57,7 @@ pub(super) fn most_common(
     });
     match best {
         Some((_, draft)) => Ok((draft, tally)),
+        // At least one sample is drawn, so without a draft there is a failure.
         None => Err(failures.into_iter().next().unwrap_or_else(|| {
             QuestionFailure::new(Outcome::ParseFailure, "the analyst gave no answer")
         })),

@@ -34,6 +34,7 @@ pub(super) fn close(state: QuestionState) -> Solution {
             solution.error = error.or_else(|| round.critic_error.clone());
         }
         None => {
+            // The analyst leaves either a round or a failure, so the defaults are never used.
             solution.outcome = outcome.unwrap_or(Outcome::ParseFailure);
             solution.stop = StopReason::Failed;
             solution.error = error.or_else(|| Some("the analyst gave no answer".to_owned()));

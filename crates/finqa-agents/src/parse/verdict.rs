@@ -35,6 +35,7 @@ pub fn verdict(text: &str) -> CriticVerdict {
             unparsable("the critic's reply is cut off")
         }
         ObjectSearch::Object(object) => {
+            // The place is one of `text`, so the defaults are never used.
             let (before, rest) = text
                 .split_at_checked(object.place.start)
                 .unwrap_or((text, ""));

@@ -84,6 +84,7 @@ impl RunLock {
             Err(TryLockError::Error(source)) => return Err(error(source)),
         }
         let host = host_name();
+        // Rounding fails only at the end of jiff's range, in the year 9999.
         let now = jiff::Timestamp::now().round(jiff::Unit::Second);
         let holder = format!(
             "process {} on {} since {}",

@@ -75,6 +75,7 @@ fn header(
         Some(_) => "env play",
         None => setting("mode")
             .and_then(toml::Value::as_str)
+            // The default of `--mode`.
             .unwrap_or("questions"),
     };
     let model = model_name(run.model());

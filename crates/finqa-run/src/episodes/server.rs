@@ -69,6 +69,7 @@ impl ServerEnvironment {
             };
             planned(question_of(&unknown), index, Gold::default())
         };
+        // Without `n` the plan is empty, and the caller's error asks for `--n`.
         (0..n.unwrap_or_default()).map(episode).collect()
     }
 
@@ -87,7 +88,8 @@ impl ServerEnvironment {
                 Some(json!({"split": split, "index": index}))
             }
             None => {
-                // Episodes are numbered from 1 and use consecutive seeds.
+                // Episodes are numbered from 1 and use consecutive seeds, which begin at 0 without
+                // `--seed`.
                 let number: u64 = question.key.id.parse().ok()?;
                 let seed = self.seed.unwrap_or_default();
                 Some(json!({"seed": seed.wrapping_add(number - 1)}))

@@ -235,6 +235,7 @@ impl Search {
                 Some(cost) => {
                     let all = Decimal::try_from(self.found.power.asked_in_all());
                     let each = Decimal::from(run.questions);
+                    // The number is far below the largest `Decimal`, so the default is never used.
                     let times = all.unwrap_or_default() / each;
                     let [low, high] = [cost.low, cost.high].map(|cost| cost * times);
                     format!("they would cost ${low:.2} to ${high:.2}")

@@ -86,6 +86,7 @@ pub(super) fn describe_run(
         ..meta.clone()
     };
     meta.settings.remove("cache");
+    // The journal already has this description as JSON, so the default is never used.
     let described = serde_json::to_value(meta).unwrap_or_default();
     Ok(replies.begin_run(described)?)
 }

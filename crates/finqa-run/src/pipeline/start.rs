@@ -114,6 +114,7 @@ fn open_or_create(
         (None, Some(chosen)) => start_shard::start_or_resume(settings, &chosen, job),
         (None, None) => {
             let (output, mut meta) = (&settings.run.output, job.meta.clone());
+            // If the id is empty, `create_run` generates one.
             meta.id = context.name.clone().unwrap_or_default();
             if let Some(line) = locked_run::unfinished_run_note(output, &meta.identity) {
                 (context.notify)(RunNotice::Note(line));

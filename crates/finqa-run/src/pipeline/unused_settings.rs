@@ -13,6 +13,7 @@ use finqa_journal::settings::{Origin, Settings, Variables, flag};
 pub fn advice(settings: &Settings, variables: &Variables) -> Result<Vec<String>, PipelineError> {
     let unused = unused_server(settings, variables)?
         .map(|what| format!("{what}: answering with the embedded analyst; pass --model NAME"));
+    // Without `--temperature`, that of the provider applies. It is not known here and may be 0.
     let alike = !settings.model.is_offline()
         && settings.agents.samples > 1
         && settings.sampling.temperature.unwrap_or_default() == 0.0;

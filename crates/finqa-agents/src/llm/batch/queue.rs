@@ -272,6 +272,7 @@ fn key(run: &str, request: &ChatRequest) -> String {
         repeat,
     } = &request.origin;
     let parts = (run, question, epoch, repeat, request);
+    // A request can always be serialised.
     let json = serde_json::to_vec(&parts).unwrap_or_default();
     // Use half of the hash, because providers accept at most 64 characters. 32 characters are
     // enough to rule out collisions.

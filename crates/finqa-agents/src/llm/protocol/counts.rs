@@ -71,6 +71,7 @@ pub(super) fn read(reply: &mut ChatReply, body: &Value, protocol: Protocol) {
     let [read, written] = names(protocol).map(&mut number);
     let places: [&[&str]; 4] = [&CACHED, &STORED, &REASONING, &["/total_tokens"]];
     let [cached, stored, reasoning, total] = places.map(|paths| {
+        // If several names state a count, the largest is used.
         let counts = paths.iter().filter_map(|path| number(path));
         counts.max().unwrap_or_default()
     });

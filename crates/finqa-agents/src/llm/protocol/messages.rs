@@ -100,6 +100,7 @@ fn user_blocks(message: &ChatMessage, dialect: AcceptedParameters) -> Vec<Value>
     } else {
         0
     };
+    // If the cut is not within the text, nothing is marked.
     let (stable, rest) = message
         .content
         .split_at_checked(cut)

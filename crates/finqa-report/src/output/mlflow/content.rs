@@ -61,6 +61,7 @@ impl RunContent {
         let (table, last_answer) = table(journal)?;
         texts.insert(TABLE.to_owned(), table);
         let milliseconds = |at: &str| {
+            // This program has written the time itself, so the default is never used.
             let at = at.parse::<jiff::Timestamp>();
             at.map_or(0, jiff::Timestamp::as_millisecond)
         };
