@@ -126,6 +126,8 @@ fn message(events: Vec<Value>) -> Option<Value> {
 /// Adds a part of a chunk to `whole`. Texts and lists grow. Any other value is replaced, but not by
 /// null or an empty text.
 fn add(whole: &mut Value, name: &str, part: Value) {
+    // The texts of which a chunk contains only the next piece. Other strings, such as `id`, are
+    // complete in each chunk that has them.
     const TEXTS: [&str; 8] = [
         "content", "reasoning_content", "reasoning", "refusal", "arguments", "text", "thinking",
         "partial_json",

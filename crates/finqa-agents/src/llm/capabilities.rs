@@ -204,6 +204,8 @@ pub(super) fn corrected(
     Some((better, parameter))
 }
 
+/// True if the server refuses the format of the reply. If the refusal names no parameter, the words
+/// of its message decide.
 fn is_about_format(protocol: Protocol, message: &str, parameter: &str) -> bool {
     const WORDS: [&str; 8] = [
         "response_format", "text.format", "response_schema",

@@ -102,6 +102,8 @@ pub(super) fn refusal(
     Box::new(with_exchange(error, exchange, secret))
 }
 
+/// The id by which the provider finds the request in its logs. The headers are those of OpenAI,
+/// Anthropic and Azure.
 pub(super) fn request_id(exchange: &HttpReply, secret: &str) -> Option<String> {
     [
         "x-request-id", "request-id", "apim-request-id", "x-ms-request-id",

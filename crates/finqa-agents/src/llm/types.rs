@@ -395,6 +395,7 @@ impl ChatReply {
 
     /// The service tier, if the price lists do not cover it.
     pub fn unlisted_tier(&self) -> Option<&str> {
+        // Names of the tier to which list prices apply.
         const LISTED: [&str; 5] = ["", "default", "standard", "auto", "on_demand"];
         let batch = self.batch.as_ref().map(|_| "batch");
         let mut listed = LISTED.into_iter().chain(batch);

@@ -112,6 +112,7 @@ fn leads_to_year(word: &str) -> bool {
     super::years::is_month(word) || WORDS.contains(&word.to_ascii_lowercase().as_str())
 }
 
+/// True for words that may follow a year.
 fn follows_year(word: &str) -> bool {
     const WORDS: [&str; 10] = [
         "v", "vs", "versus", "and", "to", "or", "through", "plan", "notes", "compared",
@@ -132,6 +133,7 @@ enum TokenRepair<'a> {
 
 /// Decides how to repair a token. `single_open` is true after an opening `2018 2018`.
 fn repair<'a>(token: &'a str, next: Option<&'a str>, single_open: bool) -> TokenRepair<'a> {
+    // What follows the apostrophe in contractions and possessives: `company’s`, `don’t`.
     const ENDINGS: [&str; 7] = ["s", "t", "re", "ve", "ll", "d", "m"];
     if let Some(rest) = token.strip_prefix("201c") {
         return TokenRepair::Opening(rest);

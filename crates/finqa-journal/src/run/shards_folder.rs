@@ -19,9 +19,11 @@ use super::shards_error::ShardsError;
 /// The version of the plan's layout. Plans of any other version are refused.
 const FORMAT: u32 = 2;
 
+/// The file with the shared plan.
 const PLAN: &str = "plan.json";
 /// The folder in which the merged journal is written.
 const MERGING: &str = "merging";
+/// The end of the folder's name. A run's own name cannot end like this.
 pub(super) const SHARDS_SUFFIX: &str = ".shards";
 
 /// The plan that the shards of a run share. The first shard that starts writes it.

@@ -151,6 +151,7 @@ impl ShardSettings {
     }
 }
 
+/// The variables in which the schedulers give a task its number.
 const SLURM_TASK: &str = "SLURM_ARRAY_TASK_ID";
 const KUBERNETES_TASK: &str = "JOB_COMPLETION_INDEX";
 

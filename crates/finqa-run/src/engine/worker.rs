@@ -156,6 +156,7 @@ impl Worker {
         }
         let row = row(planned, self.plan.mode, solution, latency);
         trace::answered(&span, &row);
+        // The question's trace ends here, without the wait for the journal.
         drop(span);
         let Some(row) = self.writer.answer(row).await else {
             // The journal has failed. The writer thread returns the error.

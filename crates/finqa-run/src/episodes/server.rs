@@ -104,6 +104,7 @@ impl ServerEnvironment {
         session: &mut RemoteSession,
         data: &Value,
     ) -> Result<EpisodeQuestion, RemoteError> {
+        // Errors with these codes do not end the session, so the reset can be repeated.
         const REFUSED: [&str; 2] = ["EXECUTION_ERROR", "VALIDATION_ERROR"];
         let mut refusals = 0;
         loop {

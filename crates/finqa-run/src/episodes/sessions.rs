@@ -107,6 +107,7 @@ impl SessionPool {
         sessions.last_loss = Some(Instant::now());
         sessions.lost += 1;
         let lost = sessions.lost;
+        // Unlock first, so that no episode waits while the note is shown.
         drop(sessions);
         if lost == 1 {
             (self.note)(format!("{error}; the episode is played again later"));

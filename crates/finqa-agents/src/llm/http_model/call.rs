@@ -312,6 +312,7 @@ impl HttpCall<'_> {
         if *present == kept(dialect) {
             *present = kept(better);
         }
+        // Released first, so that no other call waits while the line is logged.
         drop(present);
         tracing::info!(node = self.request.node, parameter, "correction");
         Some(better)

@@ -25,6 +25,7 @@ use super::target::TrackingTarget;
 const AT_END: Duration = Duration::from_secs(30);
 /// Number of traces in one request. MLflow stores each request in one transaction. Set by hand.
 const TRACES: usize = 50;
+/// The error code with which MLflow says that an experiment does not exist.
 const NOT_THERE: &str = "RESOURCE_DOES_NOT_EXIST";
 /// Number of characters that every server accepts in a value. MLflow 1.0 accepted 250, 1.30
 /// accepted 500 in a parameter and 5,000 in a tag, and 3.17 accepts 6,000 and 8,000.
