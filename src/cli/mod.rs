@@ -66,6 +66,7 @@ The tutorial is docs/tutorial.md in the source repository.";
     name = "convfinqa",
     version,
     args_conflicts_with_subcommands = true,
+    // On a wider terminal, help is still wrapped at 80 columns.
     max_term_width = 80,
     after_help = EXAMPLES
 )]

@@ -169,8 +169,8 @@ async fn sync_run(
     Ok(Synced::Sent(delivered))
 }
 
-/// True if this delivery was to the server and the experiment that the user names. What the user
-/// does not name may be any.
+/// True if this delivery was to the server and the experiment that the user names. A part that the
+/// user does not name always fits.
 fn is_asked_place(record: &DeliveryRecord, args: &SyncArgs, variables: &Variables) -> bool {
     let is = |asked: Option<String>, known: &str| {
         let asked = asked.as_deref().unwrap_or(known);

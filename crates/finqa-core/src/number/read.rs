@@ -252,6 +252,7 @@ impl<'t> Scanner<'t> {
         let closes = |c: char| c.is_whitespace() || ")]}.\"'|".contains(c);
         let behind = self.behind(end).strip_prefix('-');
         let minus = behind.is_some_and(|rest| rest.chars().all(closes));
+        // A trailing minus allows no other sign. Brackets mean a minus, so they allow no plus.
         if minus && (plus.is_some() || closed) || closed && plus == Some(true) {
             return Err(NotRead::Sign);
         }

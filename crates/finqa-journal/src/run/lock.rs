@@ -113,7 +113,7 @@ impl RunLock {
     }
 }
 
-/// The name of this machine; the words `this machine` where it is not asked for.
+/// The name of this machine; on systems other than Unix, the words `this machine`.
 pub fn host_name() -> String {
     #[cfg(unix)]
     let name = rustix::system::uname()

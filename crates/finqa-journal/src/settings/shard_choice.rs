@@ -170,7 +170,7 @@ fn scheduled(variables: &Variables, of: Option<u32>) -> Result<Shard, String> {
         // Without a minimum, tasks count from 1, as shards do.
         let first = number("SLURM_ARRAY_TASK_MIN")?.unwrap_or(1);
         let count = number("SLURM_ARRAY_TASK_COUNT")?;
-        // The tasks of a job with fewer, such as a rerun of one, would be taken for other shards.
+        // A job with fewer tasks, such as a rerun of one task, would ask other shards.
         if let (Some(count), Some(of)) = (count, of)
             && count != of
         {

@@ -79,8 +79,8 @@ pub(super) fn describe_run(
         return Ok(());
     };
     let mut meta = RunMeta {
-        // A path on this machine, which means nothing to others. So is `cache`, which is removed
-        // below.
+        // A path on this machine means nothing to others. `cache` is another such path, which is
+        // removed below.
         data_file: None,
         shard: None,
         ..meta.clone()

@@ -51,6 +51,7 @@ impl RunModels {
             };
             Backend::Llm { analyst, critic }
         };
+        // Only the answers of a chat model have a second opinion.
         let lacks_accuracy = settings.agents.second_opinion == OpinionUse::Arbitrate
             && settings.agents.model_accuracy.is_none();
         if lacks_accuracy && !self.servers.is_empty() {

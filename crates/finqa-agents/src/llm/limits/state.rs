@@ -13,7 +13,7 @@ use crate::llm::outage::Outage;
 /// differ, which is set by hand.
 const MINUTE: Duration = Duration::from_millis(60_300);
 
-/// The time by which a timer may wake too late. Later requests make up for it. Set by hand.
+/// The longest delay of a timer for which later requests make up. Set by hand.
 const LATENESS: Duration = Duration::from_millis(5);
 
 /// The longest time for which a reported reset delays attempts, set by hand. A later reset belongs

@@ -165,6 +165,7 @@ fn is_headerless(cells: &[Vec<Cell>]) -> bool {
     let Some((corner, rest)) = cells.first().and_then(|row| row.split_first()) else {
         return false;
     };
+    // A row of data has a label.
     if corner.raw.trim().is_empty() {
         return false;
     }

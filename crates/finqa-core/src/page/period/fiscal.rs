@@ -140,6 +140,7 @@ impl FiscalYears {
         // A year without a quarter or month means the company's fiscal year.
         let whole = asked.quarter.is_none() && asked.months.is_none_or(|months| months == 12);
         let ends = month_of_end(end).is_none_or(|month| month == self.last_month);
+        // A length that the question names was compared above.
         let length = asked.months.is_some() || column.months.is_none_or(|months| months == 12);
         (!whole || ends && length) && self.year_of(Some(*column)) == Some(year)
     }

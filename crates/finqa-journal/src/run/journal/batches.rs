@@ -11,6 +11,7 @@ use super::{Journal, JournalError};
 impl Journal {
     /// The batches of a run, in the order in which they were planned; empty before the first.
     pub fn batches(&self) -> Result<Vec<BatchRecord>, JournalError> {
+        // The first batch makes the table.
         if !self.has_table("batches")? {
             return Ok(Vec::new());
         }

@@ -59,6 +59,7 @@ impl Journal {
 
     /// Applies the recorded changes to the description of the run.
     pub(super) fn apply_changes(&self, meta: &mut RunMeta) -> Result<(), JournalError> {
+        // The first change makes the table.
         if !self.has_table("changes")? {
             return Ok(());
         }
