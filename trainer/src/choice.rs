@@ -1,5 +1,6 @@
 //! Fits the linear model that chooses among the candidates of a question: a conditional logit over
-//! whole programs. A program is right if its value is the gold value.
+//! whole programs. A program is right if its value is the gold value. The number of steps, the step
+//! size and the momentum are set by hand.
 
 use finqa_core::question::Question;
 use finqa_embedded::EmbeddedAnalyst;
@@ -75,9 +76,12 @@ pub fn train(all: &[&Choices], start: Vec<f64>, l2: f64) -> Vec<f64> {
                 .iter()
                 .zip(&choices.all)
                 .filter(|(_, (_, right))| *right);
+            // A divisor, so more than 0.
             let right = of_right.map(|(m, _)| m).sum::<f64>().max(1e-12);
             for (m, (features, is_right)) in mass.iter().zip(&choices.all) {
                 let push = (m / total - if *is_right { m / right } else { 0.0 }) / count;
+                // A smaller push would hardly change the gradient, so the loop over the features is
+                // skipped.
                 if push.abs() > 1e-9 {
                     for (i, x) in features {
                         gradient[*i as usize] += push * f64::from(*x);

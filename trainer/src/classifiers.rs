@@ -1,5 +1,6 @@
 //! Fits the models of shapes and of sketches: multinomial logistic regression over the buckets into
-//! which the words of a question are hashed.
+//! which the words of a question are hashed. The number of passes and the learning rate are set by
+//! hand.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! Fits the confidence: a logistic regression on the signals of answers. The answers are about
 //! pages that the other weights were not trained on, because answers about trained pages are right
-//! more often.
+//! more often. The number of steps, the step size, the momentum and the penalty are set by hand.
 
 use finqa_embedded::training::EmbeddedWeights;
 

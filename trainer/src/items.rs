@@ -14,7 +14,7 @@ use finqa_embedded::EmbeddedAnalyst;
 
 use crate::files::{File, PrintedAnswer, Record};
 
-/// Number of parts into which the pages are divided for cross-validation.
+/// Number of parts into which the pages are divided for cross-validation, the usual one.
 pub const FOLDS: usize = 5;
 
 /// A question with the gold of the turns before it, and its gold program.
@@ -111,7 +111,7 @@ impl Groups {
     }
 }
 
-/// Number of words of the sequences by which pages are compared.
+/// Number of words of the sequences by which pages are compared. Set by hand, like the part below.
 const SEQUENCE: usize = 20;
 /// Two pages count as one if they share at least this part of the sequences of the shorter page.
 const SHARED: f64 = 0.3;
@@ -213,6 +213,7 @@ pub fn items(files: Vec<File>, by_company: bool) -> Vec<Item> {
     let mut out: Vec<Item> = Vec::new();
     for file in files {
         for record in file.records {
+            // Always found: `folds` has one entry for each record, in this order.
             let fold = folds.next().unwrap_or_default();
             let document = record.document;
             let table = table_key(&document);

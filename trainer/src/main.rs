@@ -148,6 +148,7 @@ fn train(
         choice::train(
             &of.map(|(_, choices)| choices).collect::<Vec<_>>(),
             start,
+            // The L2 penalty, set by hand.
             0.002,
         )
     };

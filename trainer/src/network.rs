@@ -1,6 +1,6 @@
 //! Trains the network that ranks candidates: a conditional logit over the candidates of a question,
 //! as in `choice`, but with scores from a small neural network. Several networks are trained, and
-//! their mean is written as one.
+//! their mean is written as one. Where no reason is given, a number is set by hand.
 
 use finqa_embedded::training::{InputRange, Network};
 
@@ -80,6 +80,7 @@ fn range_and_scaling(rows: &[&Row], at: usize) -> (InputRange, Scaling) {
     };
     let scaling = Scaling {
         mean: mean as f32,
+        // A divisor, so more than 0, also for a feature with a single value.
         scale: (1.0 / (variance.sqrt() + 1e-3)) as f32,
     };
     (range, scaling)
@@ -204,6 +205,7 @@ fn train(questions: &[Inputs], layout: &Layout, seed: u64) -> Vec<f32> {
     let mut step = 0;
     for _ in 0..PASSES {
         random.shuffle(&mut order);
+        // The questions that are left over wait for another pass, which has another order.
         for batch in order.chunks_exact(BATCH) {
             // The gradient starts with that of the penalty.
             for (i, (g, w)) in gradient.iter_mut().zip(&weights).enumerate() {
@@ -218,6 +220,7 @@ fn train(questions: &[Inputs], layout: &Layout, seed: u64) -> Vec<f32> {
             step += 1;
             let rate = RATE * (1.0 - 0.95 * step as f32 / steps as f32);
             let unbiased = |decay: f32| 1.0 - decay.powi(step);
+            // The decays and the 1e-8 are those that the paper on Adam proposes.
             let (of_mean, of_square) = (unbiased(0.9), unbiased(0.999));
             for (((w, m), s), g) in weights
                 .iter_mut()
@@ -249,6 +252,7 @@ fn derive(
             if left_out {
                 0.0
             } else {
+                // Larger, so that the mean input is the same as without dropout.
                 1.0 / (1.0 - LEFT_OUT)
             }
         })
@@ -283,9 +287,11 @@ fn derive(
     let mass: Vec<f32> = scores.iter().map(|score| libm::expf(score - top)).collect();
     let total: f32 = mass.iter().sum();
     let of_right = mass.iter().zip(question).filter(|(_, (_, right))| *right);
+    // A divisor, so more than 0.
     let right = of_right.map(|(m, _)| m).sum::<f32>().max(1e-12);
     for ((m, (inputs, is_right)), sums) in mass.iter().zip(question).zip(&units) {
         let push = (m / total - if *is_right { m / right } else { 0.0 }) / BATCH as f32;
+        // A smaller push would hardly change the gradient, so the loops below are skipped.
         if push.abs() < 1e-8 {
             continue;
         }

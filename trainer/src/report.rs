@@ -283,6 +283,7 @@ struct Bin {
 fn bins(answers: &[(f64, bool)]) -> [Bin; 10] {
     let mut bins = [Bin::default(); 10];
     for (p, right) in answers {
+        // A confidence of 1 belongs to the last tenth.
         let bin = &mut bins[((10.0 * p) as usize).min(9)];
         bin.n += 1.0;
         bin.confidence += p;
@@ -304,6 +305,7 @@ fn calibration_error(answers: &[(f64, bool)]) -> f64 {
 /// The 95th percentile of the calibration error if each answer is right as often as its
 /// confidence says.
 fn perfect_calibration_error(answers: &[(f64, bool)]) -> f64 {
+    // Set by hand.
     const DRAWS: usize = 1000;
     let mut random = Random::new(1);
     let mut draw = |p: f64| (p, (random.below(1_000_000) as f64) < 1e6 * p);

@@ -1,5 +1,6 @@
 //! Fits the model that scores which facts fill the slots of a plan: a conditional logit over joint
-//! choices of facts.
+//! choices of facts. The numbers of rounds and of steps, the step size, the momentum and the
+//! penalty are set by hand.
 
 use finqa_embedded::EmbeddedAnalyst;
 use finqa_embedded::training::{EmbeddedWeights, SlotExample, example};
@@ -44,9 +45,12 @@ fn train(examples: &[SlotExample], start: &[f64], l2: f64) -> Vec<f64> {
                 .filter(|(_, (_, used))| *used)
                 .map(|(w, _)| w)
                 .sum::<f64>()
+                // A divisor, so more than 0.
                 .max(1e-12);
             for (w, (features, used)) in weight.iter().zip(&example.choices) {
                 let push = (w / all - if *used { w / right } else { 0.0 }) / n;
+                // A smaller push would hardly change the gradient, so the loop over all features is
+                // skipped.
                 if push.abs() > 1e-9 {
                     for (g, f) in gradient.iter_mut().zip(features) {
                         *g += push * f;
