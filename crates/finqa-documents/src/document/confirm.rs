@@ -86,6 +86,7 @@ impl PrintedTable {
                 .skip(1)
                 .map(|cells| number::read(&cells.get(column)?.text).map(|read| read.value))
                 .collect();
+            // `column` is without the header, which is row 0.
             adds_up(&column, row - 1)
         })
     }

@@ -17,6 +17,7 @@ static COMMENT: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?s)/\*.*?\*/|<!--|-
 fn hides(declarations: &str) -> Option<bool> {
     let mut hides = None;
     for declaration in declarations.split(';') {
+        // A declaration without a colon has no name here and is skipped below.
         let (name, value) = declaration.split_once(':').unwrap_or_default();
         let value = value.trim().to_ascii_lowercase();
         let hidden = match name.trim().to_ascii_lowercase().as_str() {
@@ -76,6 +77,7 @@ fn add_rules(sheet: &str, found: &mut Vec<(Selector, bool)>) {
     let mut rest = sheet;
     while let Some((selectors, after)) = rest.split_once('{') {
         let end = closing(after);
+        // Never fails, because `end` is at a `}` or at the end of the text.
         let (inside, next) = after.split_at_checked(end).unwrap_or((after, ""));
         rest = next.strip_prefix('}').unwrap_or(next);
         // An `@import` before the selectors has no block.

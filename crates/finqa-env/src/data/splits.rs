@@ -50,6 +50,7 @@ impl TaskSplits {
         ];
         let suffices = |group: &_| questions.iter().map(group).collect::<BTreeSet<_>>().len() >= 3;
         let group = groups.into_iter().find(suffices);
+        // If no grouping suffices, each question is a group.
         Self::by_group(questions, group.unwrap_or(|question| &question.id))
     }
 

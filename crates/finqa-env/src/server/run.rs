@@ -41,6 +41,7 @@ pub async fn serve(
     let reaper = tokio::spawn(reap(Arc::clone(&app)));
     let router = routes::router(Arc::clone(&app));
     connections::serve(listener, router, &app).await;
+    // `wait` ends only on a closed tracker.
     app.tracker.close();
     let ended = tokio::time::timeout(DRAIN, app.tracker.wait());
     if ended.await.is_err() {

@@ -173,6 +173,8 @@ impl Database {
         }
         let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let rows = self.collect(statement, &names, limits, budget)?;
+        // pandas refuses such a result only when `finqa_env` writes it as JSON, so an error while
+        // the rows are read comes first.
         let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
         sorted.sort_unstable();
         if sorted

@@ -107,6 +107,8 @@ impl ToolLimits {
 #[derive(Clone, Debug)]
 pub(super) struct CallBudget(Arc<CallLimits>);
 
+/// The fields are atomic because the hooks and functions of a database share them. Relaxed access
+/// is enough, because only one thread at a time uses a database.
 #[derive(Debug)]
 struct CallLimits {
     start: Instant,

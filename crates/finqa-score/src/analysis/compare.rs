@@ -370,6 +370,7 @@ fn flips(rule: Rule, pairs: &[AnswerPair<'_>]) -> Vec<Flip> {
                 key: row.key.clone(),
                 epoch: row.epoch.to_string(),
                 question: row.question.clone(),
+                // Empty for a stand-alone question whose gold has a value but no printed answer.
                 gold: row.ground_truth().unwrap_or_default().into_owned(),
                 a: answer_text(row),
                 b: answer_text(pair.b),

@@ -389,6 +389,7 @@ fn by_program(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<Caus
 /// The cause if nothing else explains the miss.
 fn last_resort(evidence: &MissEvidence<'_>, gold: &Quantity, target: &TargetNumber) -> CauseFound {
     let computes = |program: &str| program.contains('(');
+    // An answer of 0 that no program computed says that nothing was found.
     if target.value.abs() <= 0.0 && !evidence.row.program().is_some_and(computes) {
         return CauseFound::new(Cause::MissingEvidence, "0 instead of a number");
     }

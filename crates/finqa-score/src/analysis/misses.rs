@@ -169,6 +169,7 @@ impl MissExplainer {
             key: row.key.clone(),
             epoch: row.epoch.to_string(),
             question: row.question.clone(),
+            // Empty for a stand-alone question whose gold has a value but no printed answer.
             gold: row.ground_truth().unwrap_or_default().into_owned(),
             answer: answer_text(row),
             cause: first.cause,

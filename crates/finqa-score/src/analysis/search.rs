@@ -292,6 +292,7 @@ impl EvidenceSlot<'_> {
     /// number, other signs are tried too.
     fn readings(&self, place: &PageFigure) -> Vec<f64> {
         let own = self.place.map_or(self.value, |own| own.value);
+        // From a slot of 0, no factor can be computed.
         let factor = if own.abs() <= 0.0 {
             1.0
         } else {

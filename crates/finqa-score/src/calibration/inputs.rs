@@ -3,7 +3,8 @@
 use finqa_agents::pair::{CriticVerdict, Solution};
 use finqa_core::program::{Op, Program};
 
-/// The names of the model's inputs, in order.
+/// The names of the model's inputs, in the order of the stored weights. A calibration with other
+/// inputs is refused, so a change needs a new fit.
 pub const INPUTS: [&str; 12] = [
     "the second opinion agrees", "its confidence, if it agrees", "its confidence, if it differs",
     "no second opinion", "the model's confidence", "checks that object", "accepted by the critic",

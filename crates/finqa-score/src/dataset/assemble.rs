@@ -92,6 +92,7 @@ impl<'a> Assembler<'a> {
         let (Some(program), None, None) = (&gold.program, &gold.answer, &gold.exe_ans) else {
             return;
         };
+        // A program that cannot be executed is not an error: `finish` makes a note of it.
         let program = Program::parse(program);
         gold.exe_ans = program
             .and_then(|program| program.execute(&document.table))

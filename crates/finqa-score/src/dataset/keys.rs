@@ -45,6 +45,7 @@ impl UnreadKeys {
             if key.starts_with('_') || PUBLISHED.contains(&key) {
                 continue;
             }
+            // The path of the object that has the key, with the point before the key.
             let place = path.strip_suffix(key).unwrap_or_default();
             let lacks = |known: &&str| {
                 let record: Option<serde_json::Value> = serde_json::from_str(record.get()).ok();

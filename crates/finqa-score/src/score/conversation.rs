@@ -86,6 +86,7 @@ impl ConversationTally {
         let key = (name_hash(&row.key.id), row.epoch);
         let conversation = self.open.entry(key).or_default();
         conversation.asked += 1;
+        // A file may not say how many turns there are, so count at least up to this one.
         let length = row.turns.unwrap_or(0).max(number + 1);
         conversation.length = conversation.length.max(length);
         if let Some(right) = self.rule.mark(row) {

@@ -130,6 +130,7 @@ fn abs_vs_rel(prediction: &WrittenNumber, context: &FeContext<'_>) -> bool {
             of_a_difference && near(difference)
         }
         (Op::Subtract, _, Some(a), Some(b)) if !is_zero(b) => {
+            // The relative change may be given as a fraction or in percent.
             near((a - b) / b) || near((a - b) / b * 100.0)
         }
         _ => false,

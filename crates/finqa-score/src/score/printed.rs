@@ -101,6 +101,7 @@ pub(super) fn contradicts_itself(gold: &Gold, question: &str, table: &[Vec<Strin
     !same_figure
 }
 
+/// The value of gold's program; `None` if there is none or it cannot be executed.
 fn computed(gold: &Gold, table: &[Vec<String>]) -> Option<Value> {
     Program::parse(gold.program.as_deref()?)
         .ok()?

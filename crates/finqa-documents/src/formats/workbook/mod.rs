@@ -96,6 +96,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Workbook, String> {
             let reason = reasons.into_iter().find(|(is, _)| *is);
             cell.hidden = reason.map(|(_, why)| why).or(cell.hidden);
         }
+        // If they cannot be read, no cell is wider than its column.
         let merged = book.merge_cells_by_sheet_name(&name).unwrap_or_default();
         let ends: HashMap<CellRef, u32> = merged
             .iter()
@@ -129,6 +130,7 @@ fn cells(book: &mut Xlsx<Cursor<&[u8]>>, sheet: &str, xml: &SheetXml) -> Result<
         .collect();
     let plain = NumberFormat::read("General");
     let printing = |style: usize| Printing {
+        // A style that the file does not define prints like "General".
         format: formats.get(style).unwrap_or(&plain),
         from_1904,
     };
@@ -159,6 +161,7 @@ fn cells(book: &mut Xlsx<Cursor<&[u8]>>, sheet: &str, xml: &SheetXml) -> Result<
     }
     let sums = sums::values(&numbers, &xml.formulas);
     for (place, formula) in &xml.formulas {
+        // A cell that the reader did not return has style 0, the default of the format.
         let style = formulas.get(place).copied().unwrap_or_default();
         let sum = sums.get(place).map(|sum| Data::Float(*sum));
         let computed = sum.and_then(|sum| printing(style).cell(*place, &sum));

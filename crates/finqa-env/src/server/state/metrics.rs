@@ -142,6 +142,7 @@ impl Metrics {
         error: Option<&'static str>,
     ) {
         let known = specs().iter().map(|spec| spec.name);
+        // Clients can send any name, and each label would be a time series for ever.
         let tool = known.into_iter().find(|name| *name == tool);
         let labels = [("kind", kind), ("tool", tool.unwrap_or("unknown"))];
         self.tools

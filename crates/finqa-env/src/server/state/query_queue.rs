@@ -27,6 +27,8 @@ impl QueryQueue {
         // Waits without an error, because the semaphore is never closed.
         let turn = Arc::clone(&self.0).acquire_owned().await.ok()?;
         let running = tokio::task::spawn_blocking(move || {
+            // The turn ends with the work and not with the caller, because the thread cannot be
+            // stopped.
             let result = work();
             drop(turn);
             result

@@ -192,6 +192,8 @@ impl SessionTable {
     /// returns their number.
     pub(crate) fn reap(&self, limit: Duration) -> usize {
         let mut table = self.open.lock();
+        // The table is always locked before a session's time, so that no two threads wait for each
+        // other.
         let before = table.len();
         table.retain(|_, entry| {
             entry.holder != SessionHolder::Nobody || entry.session.used.lock().elapsed() <= limit

@@ -85,7 +85,9 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, app: &ServerSta
             }
         });
     }
+    // The system refuses further connections while the open ones end.
     drop(listener);
+    // `wait` ends only on a closed tracker.
     open.close();
     let ended = tokio::time::timeout(DRAIN, open.wait());
     if ended.await.is_err() {

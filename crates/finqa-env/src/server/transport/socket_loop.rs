@@ -92,6 +92,8 @@ pub(crate) fn accept(
         .max_frame_size(MESSAGE_BYTES)
         .on_upgrade(move |socket| async move {
             run(socket, app, protocol, session_id).await;
+            // Both are kept until here, so that an open socket counts as a connection and the
+            // shutdown waits for it.
             drop((place, tracked));
         })
 }

@@ -87,6 +87,7 @@ fn with_parts(rows: Vec<PredictionRow>) -> Vec<KeyedPrediction<'static>> {
     let part = |row: &PredictionRow| {
         let asked = questions.get(&row.id).map_or(&[][..], Vec::as_slice);
         let at = asked.iter().position(|question| *question == row.question);
+        // Always found, because `questions` was made from the same rows.
         match (asked.len(), at.unwrap_or_default()) {
             (1, _) => "qa".to_owned(),
             (2, at) => format!("qa_{at}"),

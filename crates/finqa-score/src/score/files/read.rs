@@ -295,6 +295,7 @@ impl Cells<'_> {
             part: self.text("part").map(|part| whole(&part).to_owned()),
             question: self.texts.remove("question").unwrap_or_default(),
             ground_truth: self.text("ground_truth").map(json::answer_of_text),
+            // A file may have its predictions in `answer`.
             prediction: prediction.or_else(|| answer.clone()).unwrap_or_default(),
             answer,
             value,
