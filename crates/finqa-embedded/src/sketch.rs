@@ -45,6 +45,7 @@ pub(crate) fn sketch(expr: &Expr, earlier: &[&Expr]) -> usize {
         written.push('%');
     }
     let known = SKETCHES.iter().position(|sketch| *sketch == written);
+    // The last sketch is "other".
     known.unwrap_or(SKETCHES.len() - 1)
 }
 

@@ -253,6 +253,7 @@ impl EmbeddedAnalyst {
                 ranked.retain(|(_, filled)| meets(filled));
             }
         }
+        // A stable sort: on a tie, the better one by the linear model comes first.
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
         ranked
     }

@@ -160,6 +160,7 @@ pub(crate) fn candidates(
             }
         }
     }
+    // A stable sort: on a tie, the program of the earlier plan comes first.
     out.sort_by(|a, b| b.rank.linear.total_cmp(&a.rank.linear));
     // Values of all candidates: those that are cut below have votes too.
     let values: Vec<Option<f64>> = out.iter().map(|one| one.filled.expr.number()).collect();

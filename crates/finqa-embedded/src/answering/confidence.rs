@@ -39,6 +39,7 @@ pub(crate) fn signals(
     let alone = history.is_empty();
     let odds = odds(ranked);
     let shape = shape(&best.expr);
+    // Always found, because `shape` is an index into `SHAPES`.
     let name = SHAPES.get(shape).copied().unwrap_or_default();
     let proposed = context.proposal.get(shape).copied().unwrap_or_default();
     let years: Vec<u16> = best

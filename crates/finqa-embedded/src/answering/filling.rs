@@ -262,6 +262,7 @@ fn leaf(facts: &Facts, plan: &ProgramPlan, query: &SlotQuery, fact: &Fact, index
     let (literal, value) = if literal.len() == fact.literal.len() {
         (Arc::clone(&fact.literal), fact.value)
     } else {
+        // The official evaluator reads the literal, so its value counts.
         let value = literal_value(literal).unwrap_or(fact.number);
         (literal.into(), value)
     };

@@ -105,6 +105,7 @@ fn other_percent(facts: &Facts, expr: &Expr) -> Expr {
                 Some(bare) => (bare.to_owned(), leaf.value * 100.0),
                 None => (format!("{}%", leaf.literal), leaf.value / 100.0),
             };
+            // The official evaluator reads the literal, so its value counts.
             leaf.value = literal_value(&literal).unwrap_or(value);
             leaf.literal = literal.into();
         }

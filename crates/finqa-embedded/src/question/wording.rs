@@ -223,6 +223,7 @@ impl Wording {
         const OPEN: [&str; 9] = [
             "what", "how", "which", "when", "who", "where", "why", "whats", "much",
         ];
+        // Only `VERBS` also count after another clause.
         let begins = self.starts(&VERBS)
             || self.starts(&[
                 "has", "have", "will", "so did", "and did", "so was", "so is",

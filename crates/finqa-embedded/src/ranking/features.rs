@@ -31,7 +31,7 @@ pub(super) const TRAITS: [&str; 44] = [
     "kind proposed first", "sketch as proposed", "sketch proposed first",
 ];
 
-/// Words with which a question asks for an outflow.
+/// Words with which a question asks for an outflow; "positive" asks for it without its minus.
 const OUTFLOW: [&str; 14] = [
     "spent", "used", "positive", "spending", "loss", "losses", "payments", "paid", "decrease",
     "reduction", "charge", "expense", "expenses", "repurchases",

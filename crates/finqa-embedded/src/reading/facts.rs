@@ -299,6 +299,7 @@ impl Facts {
         };
         let label = Arc::clone(&of_row.full);
         self.all.push(Fact {
+            // The official evaluator reads the literal, so its value counts.
             value: literal_value(&number.literal).unwrap_or(number.value),
             literal: (*number.literal).into(),
             number: number.value,

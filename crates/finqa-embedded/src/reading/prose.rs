@@ -309,6 +309,7 @@ pub(crate) fn fact(
         number.digits.as_str().into()
     };
     Fact {
+        // The official evaluator reads the literal, so its value counts.
         value: literal_value(&literal).unwrap_or(value),
         literal,
         number: value,

@@ -293,6 +293,7 @@ pub(super) fn candidates(
             one.plain &= plain;
         }
     }
+    // A stable sort: on a tie, the figure that comes first in the document wins.
     all.sort_by(|a, b| b.score.total_cmp(&a.score));
     all
 }

@@ -157,6 +157,7 @@ impl Tables {
                 }
             }
         }
+        // Without a period in the question, the latest is meant.
         if asked.is_none() {
             let end = |group: &Group| group.first().and_then(|one| one.period);
             let latest = out.iter().filter_map(end).map(|period| period.end).max();
@@ -285,6 +286,7 @@ impl ReportTable {
             .rows
             .get(row)
             .and_then(|row| row.cells.get(column)?.as_ref());
+        // Callers have found a figure there, so the 1 is not used.
         cell.map_or(1.0, |cell| {
             let decimals = cell
                 .literal()

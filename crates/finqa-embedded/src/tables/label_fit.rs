@@ -167,6 +167,7 @@ impl Comparison<'_> {
         let (share, missing) = self.found()?;
         let mut label = unasked(&self.own, reading, weights);
         if self.is_other_figure() {
+            // Above 0, so that such a figure never fits in full.
             label += 0.1;
         }
         let heading = unasked(&column.label.words.to_vec(), reading, weights);

@@ -79,6 +79,7 @@ impl LabelPlaces {
         let mut out = Vec::new();
         for name in tables.label_names() {
             let name = name.to_lowercase();
+            // A question need not repeat what a label has in brackets.
             let plain = name.split(['(', '[']).next().unwrap_or_default().trim();
             for plain in [plain, &plain.replace(" & ", " and ")] {
                 let places = question.match_indices(plain);

@@ -153,6 +153,7 @@ pub(super) fn listed(
 /// it takes the other side's figure; a side without a period takes the other's period. `None` if a
 /// side still names no figure.
 pub(super) fn sides(mut a: Operand, mut b: Operand, plain: bool) -> Option<Vec<Operand>> {
+    // Copies, so that a side gives the other only what it had itself.
     let (first, second) = (a.clone(), b.clone());
     for (one, other) in [(first, &mut b), (second, &mut a)] {
         let bare = !other.spans.is_empty() || !other.except.is_empty();

@@ -131,6 +131,7 @@ impl Tables {
             a.doubt = a.doubt.take().or(why.map(Doubt::Missing));
             return Ok(pair);
         }
+        // No share is computed from percentages, nor from amounts of two kinds.
         if a.kind != b.kind || a.kind == AmountKind::Share {
             return Err(Doubt::Open);
         }

@@ -110,6 +110,7 @@ impl Tables {
             let least = all.iter().filter(|one| one.full).map(|one| one.extra).min();
             keep(all, |one| one.full && Some(one.extra) == least);
         }
+        // Without a year in the question, the latest period is meant.
         if asked.is_none_or(|asked| asked.end.year.is_none()) {
             let order = |one: &FitFigure| one.period.map(Period::order);
             if self.is_plain() && all.iter().any(|one| order(one) != order(&best)) {

@@ -261,6 +261,7 @@ impl Tables {
                 found.map(|one| one.name.as_str()).collect()
             };
             let (rose, fell) = (names_of(|key| key > 0.0), names_of(|key| key < 0.0));
+            // A fall never answers a question for a rise, nor a rise one for a fall.
             let at = match ranking.order {
                 Order::Largest(place) if !moves || place <= rose.len() => place.checked_sub(1),
                 Order::Smallest(place) if !moves || fell.is_empty() => {
@@ -278,6 +279,7 @@ impl Tables {
                 _ => return missing("it is true of no part"),
             };
             let chosen = at.and_then(|at| ranked.get(at)).ok_or(Doubt::Open)?;
+            // Equal: `==` on floats would need an exception from clippy.
             let equal = ranked
                 .iter()
                 .filter(|one| (one.key - chosen.key).abs() <= 0.0);
@@ -285,6 +287,7 @@ impl Tables {
             if equal.len() > 1 {
                 return missing(format!("{} are equal", equal.join(" and ")));
             }
+            // A single part is neither the largest nor the smallest.
             if ranked.len() < 2 {
                 return Err(Doubt::Open);
             }

@@ -177,6 +177,7 @@ impl Tables {
         // A quarter is answered by its name and not by its last day.
         if let (Some(day), true) = (span.end.day, which.is_some() && span.months != Some(3)) {
             let month = span.end.month.map_or(0, usize::from);
+            // Without a month, the index wraps and finds no name.
             let month = MONTHS
                 .get(month.wrapping_sub(1))
                 .copied()

@@ -276,6 +276,7 @@ fn retain_period(
         .filter(|row| fits(row).contains(&true))
         .map(|row| row.days[0].year)
         .collect();
+    // Unsorted, because only the number of years matters: 1 or more.
     years.dedup();
     if period.end.year.is_none() && years.len() > 1 {
         return missing("the list has it in several years");

@@ -323,8 +323,8 @@ fn date_repeated(columns: &mut [ReportColumn]) {
     }
 }
 
-/// If all columns have one month of different years, such as "Dec 2030" and "Dec 2031", they are
-/// years that end with that month and not single months.
+/// If all columns have one month, each of another year than its neighbour, such as "Dec 2030" and
+/// "Dec 2031", they are years that end with that month and not single months.
 fn of_years(columns: &mut [ReportColumn]) {
     let dated = || columns.iter().filter_map(|column| column.label.period);
     let mut years: Vec<Option<u16>> = dated().map(|period| period.end.year).collect();

@@ -67,6 +67,7 @@ impl Tables {
             literal: literal.into(),
             source: leaf.source,
         };
+        // The answer keeps its sign, which may differ from that of the cell.
         if (printed.value < 0.0) != (leaf.value < 0.0) {
             turn_sign(&mut printed);
         }

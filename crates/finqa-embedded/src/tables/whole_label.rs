@@ -187,6 +187,7 @@ impl Tables {
         if all.is_empty() {
             return Err(asked.map_or(Doubt::Open, |asked| self.no_period(first, asked)));
         }
+        // Without a year in the question, the latest period is meant.
         if asked.is_none_or(|asked| asked.end.year.is_none()) {
             latest(&mut all);
         }

@@ -82,6 +82,7 @@ impl Tables {
                 && self.fits(one.period.as_ref(), asked.as_ref())
                 && of.statement.is_none_or(named)
         });
+        // Without a year in the question, the latest period is meant.
         if asked.is_none_or(|asked| asked.end.year.is_none()) {
             latest(&mut all);
         }

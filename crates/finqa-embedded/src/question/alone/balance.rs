@@ -1,4 +1,5 @@
-//! The plan for a change in a table that leads from an opening balance to a closing one.
+//! The plan for a change in a table that leads from an opening balance to a closing one. The priors
+//! are set by hand, as in the other files of this folder.
 
 use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{ProgramPlan, of_slots};

@@ -1,5 +1,6 @@
 //! Plans for questions whose words leave one calculation only: a change that repeats, an assumed
-//! rate, the part of a change that has one cause, and the return on a balance.
+//! rate, the part of a change that has one cause, and the return on a balance. The priors are set
+//! by hand, as in the other files of this folder.
 
 use super::super::mention::{ratio_operands, span};
 use super::super::plan::PlanExpr::Slot;

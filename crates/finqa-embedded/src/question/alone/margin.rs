@@ -1,4 +1,5 @@
-//! The plan for a margin, which many reports do not print.
+//! The plan for a margin, which many reports do not print. The priors are set by hand, as in the
+//! other files of this folder.
 
 use super::super::plan::{ProgramPlan, of_slots};
 use super::super::plan_question::PlanQuestion;

@@ -1,4 +1,5 @@
-//! Plans that combine several things or years: shares, sums, averages and comparisons.
+//! Plans that combine several things or years: shares, sums, averages and comparisons. The priors
+//! are set by hand, as in the other files of this folder.
 
 use super::super::mention::{operands, ratio_operands, span};
 use super::super::plan::PlanExpr::Slot;

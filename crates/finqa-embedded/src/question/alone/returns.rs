@@ -1,4 +1,5 @@
-//! Plans for the returns of an index or a stock whose table starts at 100.
+//! Plans for the returns of an index or a stock whose table starts at 100. The priors are set by
+//! hand, as in the other files of this folder.
 
 use super::super::mention::{operands, span};
 use super::super::plan::PlanExpr::Slot;

@@ -1,4 +1,5 @@
-//! Plans for compound growth, and for growth that continues at the same rate.
+//! Plans for compound growth, and for growth that continues at the same rate. The priors are set by
+//! hand, as in the other files of this folder.
 
 use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{PlanExpr, ProgramPlan, of_slots, step};

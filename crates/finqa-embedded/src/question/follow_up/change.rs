@@ -86,6 +86,7 @@ fn base(
         .filter(|(w, _)| known(*w))
         .map(|(_, x)| x)
         .sum();
+    // At least 0.1, because it is a divisor.
     let same = is_bare(&part) || seen / total.max(0.1) > 0.6;
     if !same {
         return TurnOperand::Open(Box::new(q.query(rest)));
