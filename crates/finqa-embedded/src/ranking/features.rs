@@ -128,7 +128,7 @@ pub(super) fn of(
     ]
 }
 
-/// A number of things as a float, at most 4.
+/// A number of things as a float, at most 4, which is set by hand like the limits above.
 fn count(n: usize) -> f64 {
     f64::from(u8::try_from(n.min(4)).unwrap_or(4))
 }

@@ -13,7 +13,7 @@ use crate::explanation::{AskedFigure, ExplainedFigure, Explanation, LISTED};
 /// The names of answers that are computed although the question asks for one figure.
 const COMPUTED: [&str; 2] = ["share", "measure"];
 
-/// The texts above a table are cut to this many characters.
+/// The texts above a table are cut to this many characters, set by hand.
 const TITLE: usize = 60;
 
 impl Asked {

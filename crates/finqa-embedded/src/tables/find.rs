@@ -57,11 +57,12 @@ pub(super) enum AmountKind {
     Ratio,
 }
 
-/// Score gap below which two figures count as tied.
+/// Score gap below which two figures count as tied. Set by hand; a larger one would make more
+/// answers unsure.
 pub(super) const CLOSE: f64 = 0.03;
 
 /// Largest relative difference between two printed figures that can be one amount, rounded to
-/// different scales.
+/// different scales. Set by hand.
 const ROUNDED: f64 = 0.006;
 
 pub(super) fn same(a: f64, b: f64) -> bool {
@@ -334,6 +335,7 @@ impl Tables {
             places.filter(|(a, b)| a.table == b.table && a.row != b.row && a.column != b.column);
         let doubt = doubt.or(crossed.map(|(_, whole)| self.unclear(whole)));
         let plain = [part.kind, whole.kind] == [AmountKind::Plain; 2];
+        // Two scales would give a quotient that is wrong by a power of ten.
         let apart = part.place() != whole.place() && part.scale == whole.scale;
         if !plain || !apart || whole.number() <= 0.0 {
             return Err(Doubt::Open);

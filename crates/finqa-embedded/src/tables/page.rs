@@ -216,7 +216,7 @@ fn weekly(document: &Document) -> bool {
         .any(|head| head.to_lowercase().contains(" weeks "))
 }
 
-/// Number of texts at the top of a report that are searched for the company's name.
+/// Number of texts at the top of a report that are searched for the company's name. Set by hand.
 const HEAD: usize = 5;
 
 /// A line that begins with a name and the form of a company.

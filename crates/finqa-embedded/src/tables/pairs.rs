@@ -11,7 +11,8 @@ use super::operand::Operand;
 use super::page::{Doubt, TableResult, Tables, missing};
 use super::table::Place;
 
-/// Bonus for two figures in one column or one row, over two that are only in one table.
+/// Bonus for two figures in one column or one row, over two that are only in one table. Set by
+/// hand, like the number below.
 const TOGETHER: f64 = 0.3;
 
 /// Number of best figures of each operand that are tried in pairs. The number of pairs is its

@@ -22,7 +22,8 @@ const GENERIC: &str = "item line name description category million thousand bill
 /// sums of its neighbours.
 const MOST_FIGURES: usize = 5000;
 
-/// Largest relative difference at which a figure counts as the sum of others.
+/// Largest relative difference at which a figure counts as the sum of others. Set by hand, to allow
+/// for the rounding of `f64` only.
 const EXACT: f64 = 1e-6;
 
 impl Tables {

@@ -33,7 +33,7 @@ const EARNED: &str =
 /// for each row.
 const MOST: usize = 1000;
 
-/// Maximum number of names that a reason for doubt lists.
+/// Maximum number of names that a reason for doubt lists. Set by hand.
 const MOST_NAMES: usize = 4;
 
 /// True if a day is in a period. A period without a year matches every year.

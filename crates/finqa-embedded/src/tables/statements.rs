@@ -16,6 +16,7 @@ use super::words::{plain_stems, stemmed};
 use crate::reading::outflow::names_cost;
 
 /// Largest relative difference between two figures that count as one figure rounded in two ways.
+/// Set by hand.
 const ROUNDED_ALIKE: f64 = 0.0005;
 
 /// Words of a section that would name another figure if the row itself had them: "operating".

@@ -65,8 +65,8 @@ fn push_field(out: &mut String, field: &Value, float: bool) {
     }
 }
 
-/// Writes a double with at most ten decimals. The arithmetic is that of pandas' own writer, because
-/// its rounding is visible in the text (compared on 300,000 values).
+/// Writes a double with at most ten decimals, the default of pandas. The arithmetic is that of
+/// pandas' own writer, because its rounding is visible in the text (compared on 300,000 values).
 fn push_float(out: &mut String, x: f64) {
     const DECIMALS: f64 = 1e10;
     const LARGEST: f64 = 1e16;

@@ -18,6 +18,8 @@ pub(super) fn difference(
         if differing.is_empty() {
             return None;
         }
+        // From the most specific cause to the least: another divisor, the same numbers swapped,
+        // others.
         if let Some(found) = other_base(gold, mine, &differing) {
             return Some(found);
         }
@@ -180,11 +182,13 @@ fn other_numbers(pairs: &[(&Leaf, &Leaf)], places: Option<&PageFigures>) -> Opti
 /// The cause for one number that differs.
 fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&PageFigures>) -> CauseFound {
     let plain = || format!("{} instead of {}", mine.literal, gold.literal);
+    // Constants come from the calculation and not from the page.
     if gold.is_constant() && mine.is_constant() {
         return CauseFound::new(Cause::Operator, plain());
     }
     if gold.literal.starts_with("table_") || mine.literal.starts_with("table_") {
         let row = |leaf: &Leaf| leaf.literal.split_once('(').map(|(_, row)| row.to_owned());
+        // The same row with another function, such as `table_max` for `table_average`.
         let cause = if row(gold) == row(mine) {
             Cause::Operator
         } else {

@@ -253,6 +253,7 @@ impl<'a, 'f> Glyphs<'a, 'f> {
         state: &TextState<'a>,
         depth: usize,
     ) -> Option<()> {
+        // A name that the resources do not define draws nothing.
         let Some(stream) = resources.get_x_object(name) else {
             return Some(());
         };

@@ -140,6 +140,7 @@ fn cells(book: &mut Xlsx<Cursor<&[u8]>>, sheet: &str, xml: &SheetXml) -> Result<
     while let Some((cell, style)) = reader.next_cell_with_style_id()? {
         let place = cell.get_position();
         let data = Data::from(cell.get_value().clone());
+        // The file has no value for these formulas; they are computed below.
         if xml.formulas.contains_key(&place) {
             formulas.insert(place, style);
             continue;

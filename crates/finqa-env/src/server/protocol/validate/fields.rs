@@ -152,7 +152,8 @@ fn convert(name: &str, kind: FieldType, value: &Value) -> Result<Value, RequestI
     }
 }
 
-/// An integer without its sign, limited to `u64::MAX`; null for any other value.
+/// An integer without its sign, limited to `u64::MAX`; null for any other value. The sign of a seed
+/// has no effect in Python's `random` either.
 fn seed(value: &Value) -> Value {
     let size = integer(value).ok().map(i128::unsigned_abs);
     json!(size.map(|size| u64::try_from(size).unwrap_or(u64::MAX)))
