@@ -79,6 +79,7 @@ pub(crate) fn read(
         let blocks = tables.chain(texts.into_iter().map(Block::Text));
         return Ok((PlainFile::Tables(blocks.collect()), notes));
     }
+    // A page of text has an empty table.
     let (before, table) = tables.pop().unwrap_or_default();
     let document = question::Document {
         id: name.to_owned(),

@@ -113,6 +113,7 @@ impl ConversationTally {
 
     /// Counts a conversation. Without a turn that the rule can judge, it is not counted.
     fn close(&mut self, record: u64, mut conversation: ConversationMarks) {
+        // A file can have the turns in any order.
         conversation.turns.sort_by_key(|turn| turn.number);
         let turns = &conversation.turns;
         let Some(first) = turns.first() else { return };

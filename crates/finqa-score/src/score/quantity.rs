@@ -37,6 +37,7 @@ impl WrittenNumber {
 
 impl From<NumberReading> for WrittenNumber {
     fn from(reading: NumberReading) -> Self {
+        // 100 basis points are one percent.
         let whole = if reading.basis_points { 100.0 } else { 1.0 };
         // A lakh or a crore is always applied, because no caption of the dataset is in them.
         let (power, scale) = match reading.scale {

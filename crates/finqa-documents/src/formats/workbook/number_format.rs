@@ -117,6 +117,7 @@ impl NumberFormat {
             3 if number == 0.0 => 2,
             _ => 0,
         };
+        // Always found, because `at` is below the number of sections.
         let Some(section) = self.sections.get(at) else {
             return Shown::Words(String::new());
         };
