@@ -52,8 +52,9 @@ fn without_lone_surrogates(token: &str) -> Cow<'_, str> {
     })
 }
 
-/// The reply in an event stream. It is the stream's only object, the response in its last event, or
-/// is assembled from its chunks.
+/// The reply in an event stream: the `response` of its last event, the last event if it is an error
+/// or the only one, or else a message assembled from the chunks. `None` if there is no event, if an
+/// event is not JSON, or if the chunks have no choice.
 fn streamed(text: &str) -> Option<Value> {
     let mut events = Vec::new();
     let mut data = String::new();
@@ -92,6 +93,7 @@ fn streamed(text: &str) -> Option<Value> {
 }
 
 /// Anthropic's message, assembled from its events. The blocks of a message follow each other.
+/// `None` if an event changes a block or a message that was not begun.
 fn message(events: Vec<Value>) -> Option<Value> {
     let (mut whole, mut blocks) = (Value::Null, Vec::new());
     for mut event in events {

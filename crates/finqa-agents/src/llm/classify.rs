@@ -126,7 +126,8 @@ fn with_exchange(mut error: ModelError, exchange: &HttpReply, secret: &str) -> M
     error
 }
 
-/// The wait that the server asks for. The caller limits it.
+/// The wait that the headers `retry-after-ms` or `retry-after` ask for; `None` if neither can be
+/// read. The caller limits the wait.
 fn server_hint(headers: &HeaderMap) -> Option<Duration> {
     // Read first, because it is more precise than `retry-after`, a number of whole seconds.
     let millis = headers.get("retry-after-ms");

@@ -165,7 +165,7 @@ fn word(value: &Value) -> Option<String> {
 }
 
 /// The wait that a sentence (in lower case) states: `please retry in 36s.`, `try again in 1m30.5s`,
-/// `retry after 20 seconds`.
+/// `retry after 20 seconds`. `None` if it states none.
 fn stated_wait(text: &str) -> Option<Duration> {
     let asked = ["retry in ", "try again in ", "retry after "];
     let mut waits = asked.iter().filter_map(|words| text.split_once(words));

@@ -86,6 +86,8 @@ pub(super) fn finish_meaning(word: &str) -> Option<FinishMeaning> {
 }
 
 impl FailureRow {
+    /// True if the status, one of the codes and the message of a failure are those of this row. A
+    /// field that is empty fits every failure. A phrase fits only if the server asks for no wait.
     fn fits(&self, status: u16, words: &ErrorDetails) -> bool {
         let is_status = |pattern: &str| match pattern.strip_suffix("xx") {
             Some(class) => class.parse() == Ok(status / 100),

@@ -52,7 +52,9 @@ pub(super) fn lower(words: &str, asked: u32, least: u64) -> Option<LowerLimit> {
     })
 }
 
-/// The limit of prompt and output together minus the prompt, if the message states both.
+/// The number of tokens that the prompt leaves for the output: the limit of both together minus the
+/// prompt, or minus the requested total without its output `asked`. `None` if the message does not
+/// state these numbers.
 fn room(words: &str, numbers: &[u64], asked: u64) -> Option<u64> {
     let mut others = numbers.to_vec();
     if let Some(at) = others.iter().position(|number| *number == asked) {

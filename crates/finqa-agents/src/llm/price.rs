@@ -198,7 +198,8 @@ impl PriceList {
         self.named(model).filter(|price| price.applies(base_url))
     }
 
-    /// The price under this name, or under the name without its date.
+    /// The price under this name, or under the name without its date. `None` if the list has
+    /// neither.
     fn named(&self, model: &str) -> Option<&Price> {
         let family = || {
             let dated = |length: usize| {

@@ -142,8 +142,9 @@ fn key_for(
     Ok(key)
 }
 
-/// The proxy that the HTTP client uses for an address, and the variable that names the proxy.
-/// `proxies` is the client's own rule.
+/// The proxy that the HTTP client uses for an address, with the variable that names the proxy in
+/// parentheses if one is found. `None` if the client connects directly. `proxies` is the client's
+/// own rule.
 fn proxy(proxies: &Matcher, var: VariableLookup<'_>, url: &Url) -> Option<String> {
     let uri = url.as_str().parse().ok()?;
     let used = proxies.intercept(&uri)?;
@@ -174,10 +175,11 @@ struct GivenAddress {
     kept: Option<String>,
 }
 
-/// The value of the first of these variables that is set, with the variable's name.
+/// The value of the first of these variables that is set, with the variable's name; `None` if none
+/// is set.
 ///
 /// # Errors
-/// If two of the variables have different values.
+/// If two of the variables have different values. A slash at the end makes no difference.
 fn one_of(
     var: VariableLookup<'_>,
     names: &[&'static str],

@@ -393,7 +393,8 @@ impl ChatReply {
         self.is_usage_doubtful || self.unlisted_tier().is_some()
     }
 
-    /// The service tier, if the price lists do not cover it.
+    /// The service tier, if the price lists do not cover it. `None` also if the server states no
+    /// tier.
     pub fn unlisted_tier(&self) -> Option<&str> {
         // Names of the tier to which list prices apply.
         const LISTED: [&str; 5] = ["", "default", "standard", "auto", "on_demand"];

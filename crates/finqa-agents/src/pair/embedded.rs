@@ -77,7 +77,7 @@ impl EmbeddedAgent {
     }
 
     /// The embedded analyst's answer, together with the same answer in the form of an analyst's
-    /// reply.
+    /// reply. `None` if it has no answer.
     pub(super) fn answer(&self, question: &Question) -> Option<(Answer, Analysis)> {
         let EmbeddedAnswer {
             best,

@@ -126,6 +126,8 @@ impl ProgramFigures<'_> {
         known.last().copied()
     }
 
+    /// Whether the result of a step is in percent, given the same for the results of the earlier
+    /// steps.
     fn step(&self, earlier: &[PercentForm], step: &ProgramStep) -> PercentForm {
         let [first, second] = &step.arguments;
         let measure = |argument: &Argument| self.argument(earlier, argument);
@@ -194,7 +196,7 @@ impl ProgramFigures<'_> {
     }
 
     /// The value of an argument that only counts or scales. This is a constant, or a small whole
-    /// number or power of ten that is not a figure of the page.
+    /// number or power of ten that is not a figure of the page. `None` for every other argument.
     fn count(&self, argument: &Argument) -> Option<f64> {
         match argument {
             Argument::Literal { text, value }

@@ -56,7 +56,8 @@ impl Round {
             .count()
     }
 
-    /// The reason why no critic reviewed the answer, although one was asked.
+    /// The reason why no critic reviewed the answer, although one was asked: its reply could not be
+    /// read, or its call failed. Otherwise `None`.
     pub fn not_reviewed(&self) -> Option<&str> {
         match &self.verdict {
             CriticVerdict::Unparsable { reason } => Some(reason),

@@ -106,6 +106,10 @@ impl<'a> LenientReader<'a> {
         }
     }
 
+    /// Reads a value. `depth` is the number of lists and objects around it.
+    ///
+    /// # Errors
+    /// `CutOff` if the text ends before or inside the value, unless the value is an object.
     fn value(&mut self, depth: usize, place: FigurePlace) -> Result<Value, ReadStop> {
         if depth > MAX_DEPTH {
             return self.refuse(format!("nested deeper than {MAX_DEPTH}"));
@@ -121,6 +125,8 @@ impl<'a> LenientReader<'a> {
         }
     }
 
+    /// Reads an object from its `{` on. If the text ends inside it, the object has the members that
+    /// are complete, and `cut_in` names the one that is not.
     fn object(&mut self, depth: usize) -> Result<Value, ReadStop> {
         self.pos += 1;
         let mut map = Map::new();
@@ -160,6 +166,10 @@ impl<'a> LenientReader<'a> {
         Value::Object(map)
     }
 
+    /// Reads a list from its `[` on.
+    ///
+    /// # Errors
+    /// `CutOff` if the text ends inside the list.
     fn array(&mut self, depth: usize) -> Result<Value, ReadStop> {
         self.pos += 1;
         let mut items = Vec::new();
@@ -203,6 +213,7 @@ impl<'a> LenientReader<'a> {
         }
     }
 
+    /// Reads a key and the colon after it. Returns the key without its quotes.
     fn key(&mut self) -> Result<String, ReadStop> {
         if self.peek() != Some('"') {
             return self.refuse("expected a key in double quotes");
@@ -246,6 +257,8 @@ impl<'a> LenientReader<'a> {
         next.is_empty() || is_comment || next.starts_with([',', ':', '}', ']'])
     }
 
+    /// Reads the character after a backslash, and adds to `out` the character that both mean. The
+    /// backslash is dropped before a character that needs none.
     fn escape(&mut self, out: &mut String) -> Result<(), ReadStop> {
         let Some(c) = self.peek() else {
             return Err(ReadStop::CutOff);

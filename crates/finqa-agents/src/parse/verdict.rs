@@ -155,7 +155,8 @@ fn of_text(text: &str) -> CriticVerdict {
     })
 }
 
-/// The items of a text that consists of a list. It may have a heading that ends in a colon.
+/// The items of a text that consists of a list. It may have a heading that ends in a colon. `None`
+/// if any other line is not an item.
 fn bullets(text: &str) -> Option<Vec<Value>> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut items = Vec::new();

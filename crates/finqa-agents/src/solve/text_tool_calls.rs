@@ -34,8 +34,9 @@ pub(super) fn calls(
     Some((thought.trim().to_owned(), calls))
 }
 
-/// The first block of a text (tagged, fenced, or bare JSON) without its marks, and the text after
-/// the block. The last end mark may be missing.
+/// The block at the start of a text (tagged, fenced, or bare JSON) without its marks, and the text
+/// after the block. The last end mark may be missing. `None` if the text begins with none of the
+/// three.
 fn block(text: &str) -> Option<(&str, &str)> {
     if let Some(tagged) = text.strip_prefix("<tool_call>") {
         return Some(tagged.split_once("</tool_call>").unwrap_or((tagged, "")));

@@ -140,6 +140,8 @@ impl BatchClient {
         retry(self.free_retries(), stop, &|_| {}, find).await
     }
 
+    /// Like [`Self::find`], but asks only once. Only the newest 100 batches are searched, the most
+    /// that OpenAI lists on one page.
     async fn find_once(
         &self,
         run: &RunBatches,

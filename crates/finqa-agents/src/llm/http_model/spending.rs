@@ -24,8 +24,9 @@ impl HttpModel {
         self.price(&self.settings.model).is_some()
     }
 
-    /// The price of a reply from the model that the server calls `served`. On Azure, this is the
-    /// model behind the deployment, and the user's list may have a price under either name.
+    /// The price of a reply from the model that the server calls `served`; `None` if no list has
+    /// it. On Azure, this is the model behind the deployment, and the user's list may have a price
+    /// under either name. The user's list is used before the built-in one.
     fn price(&self, served: &str) -> Option<&Price> {
         let base_url = &self.settings.base_url;
         let own = |model| self.prices.price(base_url, model);
@@ -84,9 +85,12 @@ impl HttpModel {
         Ok(Some(reservation.ok_or_else(cancelled)?))
     }
 
-    /// Replaces the reservation of a request by its actual cost. A lost request and an answer of
-    /// unknown cost stay at the upper bound. An answer of which only a lower bound of the cost is
-    /// known also stays at the upper bound, unless it costs more.
+    /// Replaces the reservation of a request by its actual cost, which is 0 for a request that the
+    /// server refused. A lost request and an answer of unknown cost stay at the upper bound. An
+    /// answer of which only a lower bound of the cost is known also stays at the upper bound,
+    /// unless it costs more.
+    ///
+    /// An answer that is longer than the request allowed raises the upper bounds of later requests.
     pub(super) fn record_actual(
         &self,
         request: &EncodedRequest,

@@ -37,7 +37,8 @@ pub(crate) fn reported_quotas(headers: &HeaderMap) -> ReportedQuotas {
     })
 }
 
-/// Reads the time until a reset: `6m0s`, `20ms`, `1.5` (seconds), or an RFC 3339 time.
+/// Reads the time until a reset: `6m0s`, `20ms`, `1.5` (seconds), or an RFC 3339 time. `None` for
+/// any other text, and for a negative duration.
 fn reset(text: &str, now: SystemTime) -> Option<Duration> {
     if let Ok(seconds) = text.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();

@@ -38,7 +38,8 @@ pub(super) fn body(model: &str, request: &ChatRequest, dialect: AcceptedParamete
     ])
 }
 
-/// The name and schema of the reply format. They become a tool if the request has no tools.
+/// The name and schema of the reply format, which is sent as a tool that the model must call.
+/// `None` if the request has tools of its own, or its format has no schema.
 fn forced_tool(request: &ChatRequest) -> Option<(&str, &Value)> {
     match &request.format {
         ReplyFormat::JsonSchema { name, schema, .. } if request.tools.is_empty() => {

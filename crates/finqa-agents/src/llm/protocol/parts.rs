@@ -26,7 +26,8 @@ pub(super) fn tools(request: &ChatRequest, tool: fn(&ToolSpec) -> Value) -> Opti
     (!request.tools.is_empty()).then(|| request.tools.iter().map(tool).collect())
 }
 
-/// The reply format for OpenAI's two APIs, which have different places for the schema.
+/// The reply format for OpenAI's two APIs, which have different places for the schema. A server
+/// that accepts no schema is asked for any JSON object. `None` if it should reply with text.
 pub(super) fn openai_format(
     request: &ChatRequest,
     dialect: AcceptedParameters,

@@ -24,6 +24,7 @@ pub(super) fn finding(kind: FindingKind, place: &str, problem: String, fix: &str
     }
 }
 
+/// Objects to an answer without a value.
 pub(super) fn value(answer: &Answer) -> Option<Finding> {
     answer.value.is_none().then(|| {
         finding(
@@ -134,7 +135,7 @@ pub(super) fn periods_named(
 
 /// Convention 1 of `prompts/conventions.j2`: a change is the later value minus the earlier one, and
 /// a percent change is divided by the earlier value. Checks the first subtraction, and the division
-/// of its result.
+/// of its result. Not checked if a number is in cells of several years or of none.
 pub(super) fn period_order(
     program: &Program,
     places: &LiteralPlaces,
@@ -206,7 +207,7 @@ pub(super) fn direction(
     })
 }
 
-/// The year of a literal, if all cells with this number have the same year.
+/// The year of a literal, if all cells with this number have the same year. Otherwise `None`.
 fn only_year(argument: &Argument, places: &LiteralPlaces) -> Option<u16> {
     let Argument::Literal { text, .. } = argument else {
         return None;
@@ -312,7 +313,8 @@ pub(super) fn unit(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
     })
 }
 
-/// Convention 6 of `prompts/conventions.j2`: a yes/no question is answered with yes or no.
+/// Convention 6 of `prompts/conventions.j2`: a yes/no question is answered with yes or no, and a
+/// question for a percentage, a change or a share is not.
 pub(super) fn yes_no(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
     let value = answer.value.as_ref()?;
     match (asked.yes_no, value.yes_no().is_some()) {

@@ -56,6 +56,7 @@ pub(super) fn check(
     findings
 }
 
+/// The objection that the cited place does not have this figure, or that the page lacks the place.
 fn finding(literal: &str, cited: &CitedEvidence, question: &Question) -> Finding {
     let id = &cited.id;
     let problem = match question.document.evidence(id) {

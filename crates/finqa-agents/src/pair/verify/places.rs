@@ -15,6 +15,8 @@ pub struct LiteralPlaces {
 }
 
 impl LiteralPlaces {
+    /// The places of all numbers that a program can take for this question: those of the page, the
+    /// values of the earlier turns, and the numbers in the question itself.
     pub fn of(question: &Question) -> Self {
         let mut places = Self::of_page(&question.document);
         for (at, entry) in question.history.iter().enumerate() {

@@ -36,6 +36,7 @@ pub(super) fn program(text: &str) -> Option<String> {
 
 /// Reads one step and returns the operand for its result. In `469 - 77 = 392`, the stated result is
 /// dropped, because executing the program computes it. `75 = 80` computes nothing and is refused.
+/// `None` for any text that is not one expression.
 fn step(text: &str, steps: &mut Steps) -> Option<Argument> {
     let before = steps.out.len();
     let (expression, result) = match text.split_once(['=', '≈']) {
@@ -95,6 +96,8 @@ impl<'t> ProgramReader<'t, '_> {
         })
     }
 
+    /// Reads operands joined by plus or minus signs, and adds a step for each sign. Returns the
+    /// operand for the result; `None` if an operand cannot be read.
     fn sum(&mut self, depth: usize) -> Option<Argument> {
         let mut left = self.product(depth)?;
         // An en dash is an operator only. A program that has one as a sign stays as written.
@@ -110,6 +113,7 @@ impl<'t> ProgramReader<'t, '_> {
         Some(left)
     }
 
+    /// Like [`Self::sum`], for multiplication and division.
     fn product(&mut self, depth: usize) -> Option<Argument> {
         let mut left = self.operand(depth)?;
         while let Some(operator) = self.operator(&['*', '×', '/', '÷']) {
@@ -123,6 +127,8 @@ impl<'t> ProgramReader<'t, '_> {
         Some(left)
     }
 
+    /// Reads a figure, a call, a name or an expression in parentheses, each with an optional minus
+    /// sign. `None` for anything else, and if it is nested too deeply.
     fn operand(&mut self, depth: usize) -> Option<Argument> {
         if depth > MAX_DEPTH {
             return None;
@@ -173,6 +179,7 @@ impl<'t> ProgramReader<'t, '_> {
     }
 
     /// Reads a figure such as `$206,588`, `1.5e3` or `14%`, and drops its dollar sign and commas.
+    /// `None` if there is no number.
     fn literal(&mut self) -> Option<Argument> {
         let rest = self.rest.trim_start_matches(['$', ' ']);
         let bytes = rest.as_bytes();
@@ -201,7 +208,8 @@ impl<'t> ProgramReader<'t, '_> {
         number(digits)
     }
 
-    /// Reads a call such as `add(1, 2)`, or a name such as `#0` or `const_100`.
+    /// Reads a call such as `add(1, 2)`, or a name such as `#0` or `const_100`. `None` if the
+    /// language does not have the name or the call.
     fn word(&mut self, depth: usize) -> Option<Argument> {
         let end = self
             .rest

@@ -27,7 +27,7 @@ impl Steps {
     }
 
     /// Adds a `table_*` step. The row label may contain commas and parentheses, so only the last
-    /// comma separates the arguments.
+    /// comma separates the arguments. `None` for an unknown operation or without a comma.
     pub(super) fn table(&mut self, operation: &str, inside: &str) -> Option<Argument> {
         let op = Op::of(operation)?;
         let (label, unused) = inside.rsplit_once(',')?;
@@ -37,7 +37,7 @@ impl Steps {
 
     /// Adds an operation on numbers (`table` adds operations on a row). `add` and `multiply` may
     /// have more than two arguments and then become several steps, because their grouping does not
-    /// change the result.
+    /// change the result. `None` for an unknown operation or any other number of arguments.
     pub(super) fn call(&mut self, operation: &str, arguments: Vec<Argument>) -> Option<Argument> {
         let op = Op::of(operation)?;
         match <[Argument; 2]>::try_from(arguments) {
@@ -49,7 +49,8 @@ impl Steps {
         }
     }
 
-    /// Resolves a reference (`#0`) or a constant (`const_100`).
+    /// Resolves a reference (`#0`) or a constant (`const_100`). `None` for any other name, a
+    /// reference to a step that does not exist, and a constant that is not a finite number.
     pub(super) fn name(&mut self, name: &str) -> Option<Argument> {
         if let Some(index) = name.strip_prefix('#') {
             return self.positions.get(index.parse::<usize>().ok()?).cloned();
