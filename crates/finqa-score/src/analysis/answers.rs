@@ -123,8 +123,9 @@ impl<'d> RecordsById<'d> {
         Some((record, case))
     }
 
-    /// Sets a row's page and, if the record has gold, its gold. Returns `None` if the dataset does
-    /// not have the question.
+    /// Sets a row's page and the number of turns of its record, and, if the record has gold, the
+    /// row's gold. Returns the record and the question; `None`, with the row unchanged, if the
+    /// dataset does not have the question.
     pub fn attach(&self, row: &mut Row) -> Option<(&'d Record, &'d Case)> {
         let (record, case) = self.case(row)?;
         let gold = &case.gold;

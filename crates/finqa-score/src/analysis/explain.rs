@@ -208,7 +208,8 @@ fn says_nothing_found(word: &str) -> bool {
     SAYINGS.iter().any(|saying| word.contains(saying))
 }
 
-/// The cause for an answer that financial equivalence accepts but the rule in use does not.
+/// The cause for an answer that financial equivalence accepts but the rule in use does not. `None`
+/// if financial equivalence does not accept it.
 fn accepted(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
     let verdict = evidence.row.scores.financial_equivalence.as_ref()?;
     let exact = exact_gold(evidence);
@@ -247,7 +248,8 @@ fn exact_gold(evidence: &MissEvidence<'_>) -> Option<f64> {
     program.or_else(|| evidence.row.gold.exe_ans.as_ref()?.number())
 }
 
-/// The cause for an answer that repeats the answer or the gold of an earlier question.
+/// The cause for an answer that repeats the answer or the gold of an earlier question. `None` for
+/// any other answer, and for an answer of 0.
 fn stale(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
     // An answer of 0 says that nothing was found, which `last_resort` reports.
     if target.value.abs() <= 0.0 {
@@ -268,7 +270,8 @@ fn stale(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFoun
 }
 
 /// The cause for an answer that would be right if the earlier turns were: the value of gold's
-/// program, computed with the run's earlier answers in place of their golds.
+/// program, computed with the run's earlier answers in place of their golds. `None` if the answer
+/// is another value, if the question is not a turn, or if no earlier answer differs from its gold.
 fn carried_over(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
     evidence.row.turn()?;
     let wrong: Vec<(f64, f64)> = evidence

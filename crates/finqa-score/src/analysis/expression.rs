@@ -103,6 +103,7 @@ pub(super) fn value(expression: &Expression, leaves: &[f64]) -> Option<f64> {
 
 /// The value of an expression if earlier turns had other results. `answered` has pairs of a gold
 /// and the run's answer. A part of the expression that equals a gold is replaced by that answer.
+/// `None` if a value cannot be computed or is not a number.
 #[allow(clippy::float_cmp, reason = "the dataset stores golds with 5 decimals")]
 pub(super) fn carried(expression: &Expression, answered: &[(f64, f64)]) -> Option<f64> {
     let plain = expression.number()?;

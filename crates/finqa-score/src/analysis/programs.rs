@@ -112,7 +112,8 @@ fn same_leaves(a: &Formula, b: &Formula) -> bool {
     a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| number::same(*a, *b))
 }
 
-/// The cause if one program is a part of the other.
+/// The cause if one program is a part of the other: only one of them divides by a base, or has
+/// further steps. Otherwise `None`.
 fn part_of(gold: &Formula, mine: &Formula) -> Option<CauseFound> {
     let within = |whole: &Formula, part: &Formula| {
         let parts = whole.root.parts();
@@ -140,7 +141,7 @@ fn part_of(gold: &Formula, mine: &Formula) -> Option<CauseFound> {
     within(mine, gold).then(|| CauseFound::new(Cause::Steps, "continues after the last step"))
 }
 
-/// The cause for two relative changes that differ only in their divisor.
+/// The cause for two relative changes that differ only in their divisor. Otherwise `None`.
 fn other_base(gold: &Formula, mine: &Formula, differing: &[(&Leaf, &Leaf)]) -> Option<CauseFound> {
     let (above, below) = gold.quotient()?;
     let (_, mine_below) = mine.quotient()?;
@@ -160,7 +161,7 @@ fn other_base(gold: &Formula, mine: &Formula, differing: &[(&Leaf, &Leaf)]) -> O
 }
 
 /// The cause for programs of the same shape with different numbers. The numbers' places on the page
-/// tell, for example, a wrong row from a wrong column.
+/// tell, for example, a wrong row from a wrong column. `None` if `pairs` is empty.
 fn other_numbers(pairs: &[(&Leaf, &Leaf)], places: Option<&PageFigures>) -> Option<CauseFound> {
     let found: Vec<CauseFound> = pairs
         .iter()

@@ -67,6 +67,7 @@ impl<'s> ProgramSearch<'s> {
         value(self.root(), values).is_some_and(|x| self.target.matches_scaled(x))
     }
 
+    /// The numbers of the program that are not constants, each once.
     fn slots(&self) -> Vec<EvidenceSlot<'s>> {
         let slots = self.formula.slots().into_iter().filter_map(|leaves| {
             let leaf = *leaves.first()?;
@@ -95,7 +96,8 @@ impl<'s> ProgramSearch<'s> {
         values
     }
 
-    /// Tries the result of each earlier step of gold's program, and each of its numbers.
+    /// The cause if the answer is the result of an earlier step of gold's program, or one of its
+    /// numbers that is not a constant. Otherwise `None`.
     fn part(&self) -> Option<CauseFound> {
         let root = self.root();
         let above = self.formula.quotient().map(|(above, _)| above);
@@ -125,7 +127,8 @@ impl<'s> ProgramSearch<'s> {
         None
     }
 
-    /// Tries to exchange two numbers of the program.
+    /// The cause if the program gives the answer after two of its numbers are exchanged; otherwise
+    /// `None`.
     fn swap(&self) -> Option<CauseFound> {
         let slots = self.slots();
         for (at, one) in slots.iter().enumerate() {
@@ -139,7 +142,8 @@ impl<'s> ProgramSearch<'s> {
         None
     }
 
-    /// Tries to divide the dividend by another number of the program.
+    /// The cause if the answer is the program's dividend divided by another of its numbers;
+    /// otherwise `None`.
     fn base(&self) -> Option<CauseFound> {
         let (above, below) = self.formula.quotient()?;
         let (above, old) = (value(above, &self.values)?, value(below, &self.values)?);
@@ -152,8 +156,8 @@ impl<'s> ProgramSearch<'s> {
         Some(CauseFound::new(Cause::WrongBase, detail))
     }
 
-    /// Tries to replace one operation; if that fails, tries the usual operations on two of the
-    /// program's numbers.
+    /// The cause if the program gives the answer with one other operation, or if one of the usual
+    /// operations on two of its numbers does. Otherwise `None`.
     fn operation(&self) -> Option<CauseFound> {
         for (nth, is) in operations(self.root()).into_iter().enumerate() {
             for (op, sign) in OPERATIONS {
@@ -199,7 +203,9 @@ impl<'s> ProgramSearch<'s> {
             .find_map(|(x, form)| hit(x).then_some(form))
     }
 
-    /// Tries to replace a number by another number of the page.
+    /// The cause if the program gives the answer with other numbers of the page. Tried in this
+    /// order: a number of the same row, all numbers moved [`Self::together`], a number of the same
+    /// column, a number anywhere. Otherwise `None`.
     fn cells(&self) -> Option<CauseFound> {
         let places = self.places?;
         let slots = self.slots();
@@ -219,7 +225,8 @@ impl<'s> ProgramSearch<'s> {
             .or_else(|| slots.iter().find_map(anywhere))
     }
 
-    /// Tries to replace the number of `slot` by each number in `from`.
+    /// The cause if the program gives the answer with a number in `from` in place of that of
+    /// `slot`: `cause`, or [`Cause::DashAsNumber`] if this number is a dash. Otherwise `None`.
     fn one<'p>(
         &self,
         slot: &EvidenceSlot<'_>,
@@ -235,8 +242,8 @@ impl<'s> ProgramSearch<'s> {
         })
     }
 
-    /// If all numbers of the program are in one row, tries another row for all of them together;
-    /// likewise for columns.
+    /// The cause if all numbers of the program are in one row, and the program gives the answer
+    /// with those of another row; likewise for columns. Otherwise `None`.
     fn together(&self, places: &PageFigures, slots: &[EvidenceSlot<'_>]) -> Option<CauseFound> {
         let located: Vec<(&EvidenceSlot<'_>, (usize, usize))> = slots
             .iter()

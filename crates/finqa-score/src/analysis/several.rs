@@ -141,6 +141,7 @@ pub fn compare_several(
 }
 
 /// The number of answers of a run that the rule can judge, and the rate of those that are right.
+/// `None` if it can judge none.
 fn own_rate(run: &Answers, rule: Rule) -> Option<(usize, Rate)> {
     let judged = run.rows.iter().filter_map(|row| {
         let is_right = rule.mark(row)?;

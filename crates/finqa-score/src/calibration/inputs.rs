@@ -83,7 +83,8 @@ enum Kind {
 }
 
 impl Kind {
-    /// The kind of the answer's program, or of the second opinion's if the answer has none.
+    /// The kind of the answer's program, or of the second opinion's if the answer has none. A
+    /// withheld answer counts too. `None` if neither has a program, or if the program is not valid.
     fn of(solution: &Solution) -> Option<Self> {
         let own = solution.answer_or_withheld();
         let own = own.and_then(|answer| answer.program.as_deref());

@@ -44,8 +44,8 @@ impl Scope {
         "max_rounds", "max_tokens", "min_confidence", "samples", "second_opinion", "temperature",
     ];
 
-    /// Describes the first difference between this scope and `now`. An empty field of `now` is not
-    /// a difference.
+    /// Describes the first difference between this scope and `now`; `None` if there is none. An
+    /// empty field of `now` is not a difference, but a setting that is not set is.
     pub fn difference(&self, now: &Self) -> Option<String> {
         let of_setting = |key: &str| {
             let values = [self, now].map(|scope| scope.settings.get(key));

@@ -22,7 +22,8 @@ pub fn floor(ground_truths: impl IntoIterator<Item = impl AsRef<str>>) -> Option
     floor_of(golds.map(|gold| (numeric_value(gold.as_ref()), 1)))
 }
 
-/// Like [`floor`], but for the numbers that NM reads from the golds, each with its count.
+/// Like [`floor`], but for the numbers that NM reads from the golds, each with its count. `None`
+/// without golds.
 pub(super) fn floor_of(golds: impl Iterator<Item = (f64, usize)>) -> Option<LabelFloor> {
     let mut values: Vec<(f64, usize)> = golds.filter(|(_, times)| *times > 0).collect();
     values.sort_by(|(a, _), (b, _)| a.total_cmp(b));

@@ -63,7 +63,7 @@ pub struct FeContext<'c> {
 pub(crate) const MOST_FORGIVEN: f64 = 0.03;
 
 /// Returns the first reason that applies: exact, rounding, truncation, near. A gold of 0 is equal
-/// only to 0 itself.
+/// only to 0 itself. `None` if the numbers differ by more, or if `x` is not finite.
 #[allow(clippy::float_cmp, reason = "exact means exact")]
 pub(super) fn match_reason(gold: &WrittenNumber, x: f64) -> Option<FeReason> {
     let g = gold.value;

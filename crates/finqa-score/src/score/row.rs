@@ -178,7 +178,8 @@ impl Row {
         self.solution.answer.as_ref()?.program.as_deref()
     }
 
-    /// Rounds of analyst and critic, if known.
+    /// The number of rounds of analyst and critic; `None` for a row of a file that does not state
+    /// it.
     pub fn rounds(&self) -> Option<usize> {
         match &self.cells {
             Some(cells) => cells.rounds,
@@ -187,7 +188,7 @@ impl Row {
     }
 
     /// The gold that the prediction is compared with, as the CSV has it: `qa.answer` for a
-    /// stand-alone question, `exe_ans` for a turn.
+    /// stand-alone question, `exe_ans` for a turn. `None` if the gold lacks it.
     pub fn ground_truth(&self) -> Option<Cow<'_, str>> {
         if let Some(cells) = &self.cells {
             return cells.ground_truth.as_deref().map(Cow::Borrowed);

@@ -52,7 +52,7 @@ pub(crate) fn numeric_value(text: &str) -> f64 {
 }
 
 /// The value of a plain answer under the official execution. A literal is executed as `add(x, 0)`,
-/// yes as `greater(1, 0)` and no as `greater(0, 1)`.
+/// yes as `greater(1, 0)` and no as `greater(0, 1)`. `None` for any other text.
 pub fn plain_answer(text: &str) -> Option<Value> {
     let text = text.trim();
     if let Some(yes) = Value::Text(text.to_owned()).yes_no() {

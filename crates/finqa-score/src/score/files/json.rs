@@ -77,7 +77,8 @@ pub(super) fn text_of_value(value: &Value, form: Form) -> Result<Option<String>,
     }
 }
 
-/// The program of a list of tokens, or of steps.
+/// The program of a list of tokens, or of steps. `None` if one of them is neither a text nor a
+/// number.
 fn program_of(tokens: &[Value]) -> Option<String> {
     let texts: Option<Vec<String>> = tokens
         .iter()
@@ -104,7 +105,8 @@ pub(super) fn answer_of_text(text: String) -> String {
         .unwrap_or(text)
 }
 
-/// Parses a text that is a list or an object, written as JSON or as Python prints it.
+/// Parses a text that is a list or an object, written as JSON or as Python prints it. `None` for
+/// any other text.
 fn value_of_text(text: &str) -> Option<Value> {
     if !text.trim_start().starts_with(['[', '{']) {
         return None;
@@ -113,6 +115,7 @@ fn value_of_text(text: &str) -> Option<Value> {
     serde_json::from_str(text).or_else(|_| as_json()).ok()
 }
 
+/// The reason why a list or an object cannot be read as a cell of this form.
 fn unread(value: &Value, form: Form) -> String {
     let found = match value {
         Value::Object(fields) => {

@@ -57,6 +57,10 @@ type KnownCase<'d> = (&'d Record, &'d Case);
 /// A row, its part, and its question in the dataset, if the dataset has it.
 type KeyedPrediction<'d> = (PredictionRow, String, Option<KnownCase<'d>>);
 
+/// Checks that no question is answered twice in one pass.
+///
+/// # Errors
+/// [`ScoreError::Duplicate`] if two rows answer one question in the same pass.
 fn refuse_duplicates(keyed: &[KeyedPrediction<'_>]) -> Result<(), ScoreError> {
     let mut seen: HashMap<(&str, &str, Option<u32>), usize> = HashMap::new();
     for (row, part, _) in keyed {
@@ -215,7 +219,7 @@ fn normalised(question: &str) -> String {
 }
 
 /// The gold that exact match (EM) and numeric match (NM) compare: the value of a turn, the printed
-/// answer of a stand-alone question.
+/// answer of a stand-alone question. `None` if the gold lacks it.
 fn written_gold(gold: &Gold, is_turn: bool) -> Option<String> {
     if is_turn {
         gold.exe_ans.as_ref().map(Value::to_string)
@@ -259,6 +263,9 @@ fn answer_by_program(row: &mut PredictionRow, record: Option<&Record>, is_turn: 
     row.prediction = row.answer.clone().filter(|_| is_turn).unwrap_or_default();
 }
 
+/// Scores a prediction. Without `found`, the gold, the page's name and the kind of record come from
+/// the prediction itself. A row without an outcome counts as answered if it has an answer or a
+/// program.
 fn scored_row(
     index: usize,
     mut row: PredictionRow,

@@ -134,6 +134,11 @@ struct PredictionFile<'f> {
 }
 
 impl PredictionFile<'_> {
+    /// Reads a CSV file with a header. Unknown columns are ignored.
+    ///
+    /// # Errors
+    /// The file is not a CSV, a quote is not closed, a necessary column is missing, or a cell
+    /// cannot be read.
     fn csv(&self) -> Result<Vec<PredictionRow>, ScoreError> {
         let malformed = |source: csv::Error| ScoreError::Csv {
             path: self.path.to_owned(),
@@ -163,6 +168,10 @@ impl PredictionFile<'_> {
         records.collect()
     }
 
+    /// Reads JSONL, or an array of objects. Unknown keys are ignored.
+    ///
+    /// # Errors
+    /// The file is not JSON, an object lacks a necessary key, or a value cannot be read.
     fn json(&self) -> Result<Vec<PredictionRow>, ScoreError> {
         let malformed = |line: usize, source: serde_json::Error| ScoreError::Json {
             path: self.path.to_owned(),
@@ -266,6 +275,10 @@ impl Cells<'_> {
         }
     }
 
+    /// Makes a prediction of the cells of a row.
+    ///
+    /// # Errors
+    /// The row has no id, has two different answers, or has a cell that cannot be read.
     fn row(mut self) -> Result<PredictionRow, ScoreError> {
         let id = self.texts.remove("id").unwrap_or_default();
         let id = id.trim();
