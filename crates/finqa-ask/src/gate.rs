@@ -30,9 +30,10 @@ const SCHEDULED: [&str; 5] = [
 ];
 
 impl Session {
-    /// Writes an answer as people do, and decides whether it is sure. If the question is about a
+    /// Writes an answer as people do, and decides whether it is sure. If the question names a
     /// statement that the file seems to lack, a guess is withheld, and an otherwise sure answer is
-    /// shown with that doubt, because the statement may be there under an unknown title.
+    /// shown with that doubt, because the statement may be there under an unknown title. If the
+    /// file lacks all three statements, every guess is withheld.
     pub(super) fn judge_and_write(
         &self,
         question: &Question,
@@ -116,7 +117,8 @@ impl Session {
     }
 }
 
-/// The reason for doubt if the question asks for another currency than that of the figures.
+/// The reason for doubt if the question asks for another currency than that of the figures. `None`
+/// also if one of the two is not stated.
 fn other_currency(question: &Question, answer: &Answer) -> Option<String> {
     let lower = question.text.to_lowercase();
     let currency_after = |end: usize| {
@@ -138,7 +140,7 @@ fn other_currency(question: &Question, answer: &Answer) -> Option<String> {
 
 /// The reason for doubt if the table of a cited amount states no unit, but at least half of the
 /// tables of the page (set by hand) state a scale. The answer to "how many" may be a number of
-/// things, which has no scale, so it is not doubted.
+/// things, which has no scale, so it is not doubted. Otherwise `None`.
 fn unknown_scale(question: &Question, answer: &Answer) -> Option<String> {
     let counts = question.text.to_lowercase().starts_with("how many");
     if counts || answer.unit.kind != UnitKind::Number || answer.unit.scale.is_some() {

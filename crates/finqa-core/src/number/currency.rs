@@ -44,7 +44,7 @@ pub fn currency_in(text: &str) -> Option<String> {
 }
 
 /// Like [`currency_in`], but ignores a currency directly before digits: the label
-/// `Notes of $500 due 2031` does not state a unit.
+/// `Notes of $500 due 2031` does not state a unit. `None` without any other currency.
 pub fn currency_of_label(text: &str) -> Option<String> {
     let before_digits = |end: &usize| {
         let rest = text.get(*end..).unwrap_or_default().trim_start();

@@ -111,7 +111,9 @@ fn read_as(text: &str, at: usize, c: char) -> (Option<char>, usize) {
     }
 }
 
-/// Reads a `LaTeX` command or an escaped character; `rest` starts with the backslash.
+/// Reads a `LaTeX` command or an escaped character; `rest` starts with the backslash. Returns the
+/// character that replaces it (`None` if nothing does), and the number of bytes to skip:
+/// only the backslash for an escaped character such as `\%`.
 fn command(rest: &str) -> (Option<char>, usize) {
     let name = rest.get(1..).unwrap_or_default();
     let end = name.find(|c: char| !c.is_ascii_alphabetic());
@@ -129,8 +131,9 @@ fn command(rest: &str) -> (Option<char>, usize) {
     }
 }
 
-/// Reads a run of the mark `c`. Emphasis is dropped. Between operands, the mark is an operator:
-/// `4*5`, `4 * 5`, and `10**6`, which becomes `10^6`.
+/// Reads a run of the mark `c` at the byte `at`. Emphasis is dropped. Between operands, the mark is
+/// an operator: `4*5`, `4 * 5`, and `10**6`, which becomes `10^6`. Returns the operator, or `None`
+/// for emphasis, and the length of the run in bytes.
 fn emphasis(text: &str, at: usize, c: char) -> (Option<char>, usize) {
     let (before, rest) = text.split_at_checked(at).unwrap_or_default();
     let behind = rest.trim_start_matches(c);

@@ -12,7 +12,7 @@ const DIGIT_ZEROS: [u32; 66] = [
     0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6, 0x1e140, 0x1e2f0, 0x1e950, 0x1fbf0,
 ];
 
-/// The value of a decimal digit of any script.
+/// The value of a decimal digit of any script; `None` for any other character.
 pub fn digit(c: char) -> Option<u32> {
     if c.is_ascii() {
         return c.to_digit(10);

@@ -90,7 +90,8 @@ pub struct Caption {
 }
 
 impl Caption {
-    /// The unit that a label states, such as the header's corner cell or a column label.
+    /// The unit that a label states, such as the header's corner cell or a column label. `None` if
+    /// it states none.
     pub fn in_label(label: &str) -> Option<Self> {
         parenthesised(label).or_else(|| {
             let label = label.trim();
@@ -99,7 +100,8 @@ impl Caption {
     }
 
     /// The unit that a sentence states. It may be in parentheses, at the end of the sentence
-    /// (`… in millions :`), or the whole sentence, as in `Amounts in thousands of dollars.`
+    /// (`… in millions :`), or the whole sentence, as in `Amounts in thousands of dollars.` `None`
+    /// if it states none.
     pub(super) fn in_sentence(sentence: &str) -> Option<Self> {
         if let Some(found) = parenthesised(sentence) {
             return Some(found);
@@ -117,7 +119,8 @@ impl Caption {
         plain.then(|| Self::new(tail))
     }
 
-    /// The unit that the last words of a title state: "Statement of income, in EUR million".
+    /// The unit that the last words of a title state: "Statement of income, in EUR million". `None`
+    /// if they state none.
     pub(super) fn at_end(title: &str) -> Option<Self> {
         let title = title.trim().trim_end_matches([':', '.', ' ']);
         let tails = title.match_indices(' ').map(|(at, _)| title.split_at(at));
@@ -195,6 +198,7 @@ pub fn without_unit(label: &str) -> Option<String> {
 }
 
 /// The first scale that is a unit in a text from [`words`], and the power of [`Caption::power`].
+/// `None` if there is none.
 fn scale_in(lower: &str) -> Option<(Scale, u32)> {
     SCALE.captures_iter(lower).find_map(|found| {
         let start = found.get(0)?.start();
@@ -213,7 +217,7 @@ fn scale_in(lower: &str) -> Option<(Scale, u32)> {
     })
 }
 
-/// The last parenthesis that states a unit.
+/// The unit in the last parenthesis that states one; `None` if none does.
 fn parenthesised(text: &str) -> Option<Caption> {
     let folded = folded(text);
     let mut rest = folded.as_ref();

@@ -193,8 +193,9 @@ fn numbered(labels: Vec<String>, published: bool) -> Vec<String> {
     out
 }
 
-/// Finds a spanning label that was repeated too often. Returns the labels without the spanning
-/// words, and these words.
+/// Finds spanning words that precede every label but the last, although one of these labels repeats
+/// the last: `2031 a`, `2031 b`, `b`. Returns the labels without the spanning words, and these
+/// words. Otherwise `None`.
 fn misplaced_span(columns: &[String]) -> Option<(Vec<String>, String)> {
     let (last, rest) = columns.split_last()?;
     let prefix = rest.iter().find_map(|label| {

@@ -129,7 +129,8 @@ impl Table {
     }
 
     /// The scale of a figure: its own or its tag's, or else the scale that the label of its row or
-    /// column or the table states.
+    /// column or the table states. `None` if none of these states one. Labels do not apply to a
+    /// percentage, and a tag may say that there is no scale.
     pub fn scale_at(&self, row: usize, column: usize) -> Option<Scale> {
         let number = self.cell(row, column)?.number.as_ref()?;
         if number.percent || number.settled {
@@ -192,7 +193,8 @@ impl Table {
         })
     }
 
-    /// The scale that a column "Unit" states for a row, such as `EUR thousand`.
+    /// The scale that a column "Unit" states for a row, such as `EUR thousand`. `None` without such
+    /// a column, and if its cell is no unit with a scale.
     fn unit_beside(&self, row: usize) -> Option<(Scale, u32)> {
         let is_unit =
             |label: &str| matches!(label.trim().to_lowercase().as_str(), "unit" | "units");
@@ -204,7 +206,9 @@ impl Table {
         Some((unit.scale?, unit.power))
     }
 
-    /// The scale that a caption states for a row, in a column of this name.
+    /// The scale that a caption states for a row, in a column of this name. `None` if the caption
+    /// has no scale, or if it does not apply to the row: a rate, an amount per share, or shares
+    /// that are counted one by one.
     fn scale_in(&self, row: usize, column: &str, caption: &Caption) -> Option<Scale> {
         let cells = self.cells.get(row)?;
         let row = self.rows.get(row)?;

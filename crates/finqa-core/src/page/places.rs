@@ -26,7 +26,7 @@ pub enum NumberSource {
 }
 
 impl NumberSource {
-    /// The source with this id.
+    /// The source with this id; `None` if a text is not an id as [`Self`] prints it.
     pub fn named(id: &str) -> Option<Self> {
         let number = |digits: &str| digits.parse::<u32>().ok();
         let (kind, rest) = id.split_at_checked(1)?;

@@ -145,7 +145,7 @@ impl<'a> PageText<'a> {
     }
 }
 
-/// The row and column of an evidence id: (3, 2) for `r3c2`.
+/// The row and column of an evidence id: (3, 2) for `r3c2`. `None` for any other text.
 pub fn position(id: &str) -> Option<(usize, usize)> {
     let (row, column) = id.trim().strip_prefix(['r', 'R'])?.split_once(['c', 'C'])?;
     let number = |digits: &str| -> Option<usize> {

@@ -13,7 +13,8 @@ pub fn year_in_text(digits: &str) -> Option<u16> {
 
 const IN_TEXT: RangeInclusive<u16> = 1980..=2060;
 
-/// The year of a date that starts with its month: `12/31/09`, `12/29/2018` or `12/14`.
+/// The year of a date that starts with its month: `12/31/09`, `12/29/2018` or `12/14`. `None` for
+/// any other text.
 pub fn year_of_date(text: &str) -> Option<u16> {
     let mut parts = text.split('/');
     let month: u8 = parts.next()?.parse().ok()?;
@@ -69,7 +70,8 @@ pub(super) fn single_year(label: &str) -> Option<u16> {
     }
 }
 
-/// The year of a label that consists only of a month and a year: `12/09`.
+/// The year of a label that consists only of a month and a year: `12/09`. `None` for any other
+/// label.
 fn month_and_year(label: &str) -> Option<u16> {
     let (month, year) = label.trim().split_once('/')?;
     let month: u8 = month.parse().ok()?;
@@ -87,7 +89,8 @@ pub(super) fn is_amount(before: &str, after: &str) -> bool {
         || decimals.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Reads digits as a year, if the text before and after them allows it.
+/// Reads digits as a year, if the text before and after them allows it: four digits, the last two
+/// of a date, or the day and the year of a date without the space between them. Otherwise `None`.
 fn year(before: &str, digits: &str, after: &str) -> Option<u16> {
     // The dot before the year of `31.12.2009` does not make it an amount.
     let dated = digits.len() == 4 && ends_in_day(before);

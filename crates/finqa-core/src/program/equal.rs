@@ -151,8 +151,9 @@ impl<'p> Symbols<'p> {
         results.pop().flatten()
     }
 
-    /// The value of an operand. The outer `None` means that gold has no such leaf, the inner `None`
-    /// that the step it refers to has no value.
+    /// The value of an operand. The outer `None` means that gold has no such leaf, or that the
+    /// operand is a row, an unused argument or a step that does not come before. The inner `None`
+    /// means that the step to which it refers has no value.
     fn operand(
         &mut self,
         argument: &'p Argument,

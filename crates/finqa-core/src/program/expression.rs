@@ -80,7 +80,8 @@ impl<T> Expression<T> {
         self.value_with(&|leaf| leaf.value)
     }
 
-    /// The value with these numbers instead of the leaves' own values.
+    /// The value with these numbers instead of the leaves' own values. `None` if a number is not
+    /// finite, or if a step has no value.
     pub fn value_with(&self, number: &impl Fn(&Leaf<T>) -> f64) -> Option<Value> {
         match self {
             Self::Leaf(leaf) => {

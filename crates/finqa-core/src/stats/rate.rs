@@ -45,7 +45,7 @@ impl Rate {
     }
 
     /// The rate over questions. Each has its cluster, the number of right answers, and the number
-    /// of times that it was asked.
+    /// of times that it was asked. `None` if none was asked.
     pub fn of_questions<C: Hash + Eq>(
         questions: impl IntoIterator<Item = (C, usize, usize)>,
     ) -> Option<Self> {

@@ -195,7 +195,8 @@ impl EmbeddedAnalyst {
         }
     }
 
-    /// The answer of the best candidate, found without the labels of tables.
+    /// The answer of the best candidate that has a value, found without the labels of tables.
+    /// `None` if no candidate has a value.
     fn ranked_answer(
         &self,
         page: &PageIndex,

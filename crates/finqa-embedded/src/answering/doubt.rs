@@ -94,7 +94,7 @@ fn asks(context: &ChoiceContext<'_>, phrases: &[&str]) -> bool {
 
 /// The first word of the question that the page lacks, if the page lacks at least half of the
 /// question's words. On a page of the user's, one missing word is enough, because the weights have
-/// not learned how users name rows.
+/// not learned how users name rows. Otherwise `None`.
 fn lacking(context: &ChoiceContext<'_>, asked: &Wording) -> Option<String> {
     let most = if context.facts.own {
         f64::MIN_POSITIVE

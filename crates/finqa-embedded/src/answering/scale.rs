@@ -19,7 +19,8 @@ fn of_fact(facts: &Facts, fact: &Fact) -> Option<Scale> {
     }
 }
 
-/// The scale of a fact, or of a sum or difference whose operands have the same scale.
+/// The scale of a fact, or of a sum or difference whose operands have the same scale. Otherwise
+/// `None`.
 fn of_expr(facts: &Facts, expr: &Expr) -> Option<Scale> {
     match expr {
         Expr::Leaf(leaf) => of_fact(facts, facts.all.get(leaf.source?)?),

@@ -52,7 +52,8 @@ pub(crate) fn operands(asked: &Wording, forms: &[(&str, &[&str])]) -> Option<(St
     })
 }
 
-/// The texts before and after the first occurrence of a connector as whole words.
+/// The texts before and after the first occurrence of a connector as whole words. `None` if the
+/// text lacks it.
 pub(crate) fn split(text: &str, connector: &str) -> Option<(String, String)> {
     text.match_indices(' ').find_map(|(at, _)| {
         let after = text.get(at + 1..)?.strip_prefix(connector)?;
@@ -62,7 +63,8 @@ pub(crate) fn split(text: &str, connector: &str) -> Option<(String, String)> {
 }
 
 /// The texts that name numerator and denominator of a share or ratio. If the question names no
-/// denominator ("what percent was rent?"), it is " total ".
+/// denominator ("what percent was rent?"), it is " total ". `None` if the question has none of
+/// these forms.
 ///
 /// The first form that fits decides, so "as a fraction of" comes before "fraction of".
 pub(crate) fn ratio_operands(asked: &Wording) -> Option<(String, String)> {

@@ -141,7 +141,7 @@ impl<'a> PlanQuestion<'a> {
 
     /// Two years to compare, the later first. These are the latest and the earliest year of the
     /// question (or of the last turn), a single year and the one before it, or the latest two of
-    /// the table.
+    /// the table. `None` if there are none in the question and fewer than two in the table.
     pub(super) fn two_periods(&self) -> Option<(u16, u16)> {
         let (facts, asked) = (self.facts, self.asked);
         let years = if asked.years.is_empty() {

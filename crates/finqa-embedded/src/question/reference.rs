@@ -63,6 +63,7 @@ pub(crate) fn resolve(q: &PlanQuestion<'_>, text: &str) -> TurnOperand {
 }
 
 /// "This change", "that sum", "the product": the latest turn whose last step is this operation.
+/// `None` if the words name no operation, or no turn has it.
 fn by_operation<'a>(part: &Wording, state: &'a EarlierTurns) -> Option<&'a EarlierTurn> {
     let definite = part.says(&["that", "this", "the", "those", "these"]);
     if !definite {
@@ -90,7 +91,7 @@ fn by_operation<'a>(part: &Wording, state: &'a EarlierTurns) -> Option<&'a Earli
 }
 
 /// "The 2005 one": the latest look-up of that year, else the latest turn that asked for it, else
-/// the latest number that an earlier turn used from that year.
+/// the latest number that an earlier turn used from that year. Otherwise `None`.
 fn by_year(q: &PlanQuestion<'_>, year: u16) -> Option<Expr> {
     let turn = q
         .state
@@ -151,7 +152,7 @@ fn by_words<'a>(q: &PlanQuestion<'a>, part: &Wording) -> Option<&'a EarlierTurn>
 }
 
 /// "And in the previous year?": the year before or after those of the last turn. `None` if the
-/// question names a year.
+/// question names a year, or asks for neither.
 pub(crate) fn shifted_year(asked: &Wording, last: &EarlierTurn) -> Option<u16> {
     if !asked.years.is_empty() {
         return None;

@@ -81,7 +81,8 @@ impl Wording {
         found.unwrap_or(of).trim_end_matches("'s")
     }
 
-    /// The byte offset in `phrase` of the blank before the first occurrence of these whole words.
+    /// The byte offset in `phrase` of the blank before the first occurrence of these whole words;
+    /// `None` if it lacks them.
     pub(crate) fn find(&self, words: &str) -> Option<usize> {
         if self.initials & initial(words) == 0 {
             return None;
@@ -116,7 +117,8 @@ impl Wording {
         })
     }
 
-    /// The texts before and after the first occurrence of a connector as whole words.
+    /// The texts before and after the first occurrence of a connector as whole words. `None` if the
+    /// question lacks it.
     pub(crate) fn split(&self, connector: &str) -> Option<(String, String)> {
         let at = self.find(connector)?;
         let right = at + connector.len() + 2;

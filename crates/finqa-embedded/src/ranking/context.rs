@@ -250,7 +250,8 @@ impl<'a> ChoiceContext<'a> {
         most.is_some_and(|most| number.abs() >= *most)
     }
 
-    /// The first year of the question that is nowhere on the page.
+    /// The first year of the question that is nowhere on the page; `None` if the page has all of
+    /// them.
     pub(crate) fn missing_year(&self) -> Option<u16> {
         let facts = self.facts;
         let known = |year: u16| {

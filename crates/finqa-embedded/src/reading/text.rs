@@ -185,7 +185,7 @@ fn push_number<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) -> bool {
     false
 }
 
-/// The ordinal of a quarter: "first" for `q1`, "third" for `3q`.
+/// The ordinal of a quarter: "first" for `q1`, "third" for `3q`. `None` for any other text.
 fn quarter(core: &str) -> Option<&'static str> {
     let digit = core.strip_prefix('q').or_else(|| core.strip_suffix('q'))?;
     match digit {

@@ -295,7 +295,8 @@ impl Form {
         })
     }
 
-    /// The operands, where the form has them.
+    /// Reads the operands of this form in the order in which the operation takes them. `None` if a
+    /// side of the form is missing or cannot be read as a figure.
     fn operands(&self, tokens: &[Token], allowed: &[Cue], plain: bool) -> Option<Vec<Operand>> {
         match &self.2 {
             One => Some(vec![operand(tokens, Some(allowed))?]),
@@ -356,7 +357,8 @@ impl Form {
     }
 }
 
-/// The operands on the two sides of a cue, each completed by the other.
+/// The operands on the two sides of a cue, each completed by the other. `None` if a side has a cue
+/// that is not in `allowed`.
 fn both(left: &[Token], right: &[Token], allowed: &[Cue], plain: bool) -> Option<Vec<Operand>> {
     let (left, right) = (
         operand(left, Some(allowed))?,
@@ -430,7 +432,8 @@ fn extreme(tokens: &[Token], plain: bool) -> Option<Option<Asked>> {
     Some(of.map(|of| Asked::new(Operation::Extreme { largest, which }, vec![of])))
 }
 
-/// The answer that "which" or "when" wants, and the rest of the question.
+/// The answer that "which" or "when" wants, and the rest of the question. `None` if neither a time
+/// nor, with a word such as "highest", the label of a row is asked for.
 fn which(tokens: &[Token], plain: bool) -> Option<(Which, &[Token])> {
     let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
     let at = usize::from(lists("in during for at", text(0)));

@@ -61,8 +61,9 @@ impl Tables {
         answer.doubt = scope.or(answer.doubt.take());
     }
 
-    /// The doubt about a relative time. In an annual report, "last year" is the latest year. Other
-    /// relative times are doubtful, because a report does not say when the question is asked.
+    /// The doubt about a relative time, and `None` if the question has none. In an annual report,
+    /// "last year" is the latest year. Other relative times are doubtful, because a report does not
+    /// say when the question is asked.
     fn doubt_time(&self, lower: &str, expr: &FigureExpr) -> Option<Doubt> {
         let time = RELATIVE_TIME.find(lower)?.as_str();
         if time.starts_with("last") && time.ends_with("year") && self.is_annual() {

@@ -221,6 +221,8 @@ impl Tables {
         reasons
     }
 
+    /// What was read in the question for an operand, and the cells that fit it best. `taken` are
+    /// the cells of the answer that belong to this operand.
     fn explain_operand(&self, of: &Operand, asked: &Asked, taken: &[Place]) -> AskedFigure {
         let names = of
             .names

@@ -44,6 +44,7 @@ fn is_as_written(literal: &str) -> bool {
 }
 
 impl ReportFigure {
+    /// Keeps the number of a cell. Its texts are kept only if the number does not show them.
     pub(super) fn read(number: &CellNumber, percent: bool, scale: Option<Scale>) -> Self {
         let bare = |literal: &str| literal.trim_end_matches('%').into();
         let rare = RarePart {

@@ -299,7 +299,7 @@ impl Tables {
 
     /// A part divided by a whole, with a doubt only if no way to read the whole is sure. The words
     /// of the operand that are not in a known name may describe only the part: "segment operating
-    /// margin".
+    /// margin". `None` if neither can be computed.
     fn best_quotient(
         &self,
         part: &Operand,
@@ -352,7 +352,8 @@ impl Tables {
     }
 
     /// A figure as an amount. If all figures of a cost's row are printed below zero, the sign only
-    /// repeats the name and is dropped. A loss in a report keeps its sign.
+    /// repeats the name and is dropped. A loss in a report keeps its sign. `None` if the cell has
+    /// no number.
     pub(super) fn amount(&self, at: FitFigure) -> Option<Amount> {
         let place = at.place();
         let cell = self.cell(place)?;

@@ -75,6 +75,7 @@ static AFTER_YEAR: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) struct LabelPlaces(Vec<Range<usize>>);
 
 impl LabelPlaces {
+    /// The places at which a question in lower case has a label of the page with several words.
     pub(super) fn find(tables: &Tables, question: &str) -> Self {
         let mut out = Vec::new();
         for name in tables.label_names() {
@@ -147,6 +148,8 @@ impl Marks {
         }
     }
 
+    /// Takes the fixed phrases out of the question and makes a token of each. A phrase inside a
+    /// label of the page stays.
     fn take_phrases(&mut self, labels: &LabelPlaces) {
         let filler: fn(&str) -> TokenPart = |_| TokenPart::Filler;
         let of_year_ago: fn(&str) -> TokenPart = |_| TokenPart::Cue(Cue::YearAgo);

@@ -317,7 +317,7 @@ impl Tables {
 }
 
 impl Group {
-    /// The figure of the only part with this name.
+    /// The figure of the only part with this name. `None` also if several parts have this name.
     fn named(&self, name: &str) -> Option<FitFigure> {
         let stems = plain_stems(name);
         let mut parts = self

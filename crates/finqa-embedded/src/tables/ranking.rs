@@ -109,7 +109,8 @@ pub(super) fn read(tokens: &[Token]) -> Option<(Ranking, Operand)> {
         of.words.clear();
         of.names.push((concept, said));
     }
-    // A "best" cost would be a low one, so "best" is read only with a known name or a margin.
+    // "Best" and "worst" are read only with a known name or a margin. Whether the best of another
+    // figure is the highest or the lowest is not known.
     let judges = says(tokens, BEST) || says(tokens, WORST);
     let good = !judges || !of.names.is_empty() || of.says("margin");
     let ranking = Ranking {

@@ -47,7 +47,8 @@ struct Spelled {
 
 impl Tables {
     /// The value of a formula that a question spells out, if each of its figures is found. A comma
-    /// inside a printed label does not begin a formula: "Receivables, net and other".
+    /// inside a printed label does not begin a formula: "Receivables, net and other". `None` also
+    /// if the question repeats a whole label.
     pub(super) fn spelled(&self, text: &str) -> Option<DirectAnswer> {
         let bare = text.trim_end_matches(['?', ' ']);
         let of = BEGINS.captures_iter(bare).find_map(|found| {

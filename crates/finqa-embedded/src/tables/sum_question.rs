@@ -290,7 +290,8 @@ fn column_of(list: &TransactionList, said: &[&str]) -> TableResult<usize> {
     }
 }
 
-/// The number of words of the longest name at the start of these words, and that name.
+/// The longest name at the start of these words that a transaction has: the number of words that it
+/// takes, and the name without articles and links. `None` if there is none.
 fn name_at<'q>(list: &TransactionList, words: &[&'q str]) -> Option<(usize, Vec<&'q str>)> {
     let inner = |word: &str| lists("the of and a an", word);
     (1..=words.len()).rev().find_map(|length| {

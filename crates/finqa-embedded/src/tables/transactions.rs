@@ -118,7 +118,7 @@ pub(super) fn is_one_of(list: &str, text: &str) -> bool {
     words.any(|word| lists(list, word))
 }
 
-/// The day of a cell that is a date and nothing else.
+/// The day of a cell that is a date and nothing else. `None` without a year, a month or a day.
 fn day(cell: &Cell, order: DayOrder) -> Option<Date> {
     let (period, rest) = Times::heading_in(&cell.raw, order);
     let end = period?.end;
@@ -222,7 +222,8 @@ impl TransactionList {
         (!list.texts.is_empty() && list.rows.len() > 1).then_some(list)
     }
 
-    /// The day of a row, read with the day first and with the month first.
+    /// The day of a row, read with the day first and with the month first; both are equal if the
+    /// order is known. `None` if the cell is not a date in both orders.
     fn days_of(&self, cells: &[Cell], column: usize) -> Option<[Date; 2]> {
         let [first, second] = match self.order {
             DayOrder::Unknown => [DayOrder::DayFirst, DayOrder::MonthFirst],

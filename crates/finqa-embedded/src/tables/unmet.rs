@@ -60,8 +60,8 @@ impl Tables {
         amounts.iter().find_map(|one| self.may_count(one))
     }
 
-    /// True if each period of the question is the period of a cell. For a range of periods, the
-    /// first and the last suffice.
+    /// True if each period of the question is the period of a cell that the answer uses. For a
+    /// range of periods, the first and the last suffice.
     fn has_periods(&self, amounts: &[Amount], asked: &Asked) -> bool {
         let leaves = amounts.iter().flat_map(|one| one.expr.leaves());
         let cells = leaves.filter_map(|leaf| leaf.source);

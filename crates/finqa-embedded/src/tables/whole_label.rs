@@ -168,8 +168,13 @@ impl Tables {
         (!super::follow_up::is_elliptical(tokens)).then(|| named.collect())
     }
 
-    /// The figure of the rows that a question names by their whole label. If they differ, a balance
-    /// takes precedence over its change. Figures without a period are left out.
+    /// The figure of the rows that a question names by their whole label; without a year, the
+    /// latest. If they differ, a balance takes precedence over its change. If several figures still
+    /// differ, the first is returned with a doubt that names them all. Figures without a period are
+    /// left out.
+    ///
+    /// # Errors
+    /// No row has a figure for the period.
     pub(super) fn of_rows(&self, of: &Operand, asked: Option<Period>) -> TableResult<Amount> {
         let named = |one: &FitFigure| {
             let table = self.table(one.place());

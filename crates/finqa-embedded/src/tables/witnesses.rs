@@ -24,6 +24,7 @@ fn is_part(row: &ReportRow) -> bool {
 
 impl Tables {
     /// The meaning of an operand's name in `tags.txt`, and its words that are not in that name.
+    /// `None` if `tags.txt` lacks the name.
     fn meaning(&self, of: &Operand) -> Option<(&'static Meaning, Vec<String>)> {
         let readings = of.readings().into_iter().filter(|one| !one.opposite);
         let company = |word: &String| self.weights.is_of_company(word);
@@ -36,7 +37,8 @@ impl Tables {
         Meaning::of(&own.collect::<Vec<Vec<String>>>())
     }
 
-    /// The amount whose tag has the operand's meaning; if `near` is given, only in that table.
+    /// The amount whose tag has the operand's meaning, with a doubt if its year or its sign is
+    /// unclear. If `near` is given, `None` for an amount in any other table.
     pub(super) fn by_tag(
         &self,
         of: &Operand,
@@ -93,7 +95,8 @@ impl Tables {
         self.agreed(&all)
     }
 
-    /// The figure whose tag has the meaning of the label, among rows with one label.
+    /// The figure whose tag has the meaning of the label, among rows with one label. `None` if
+    /// `tags.txt` has no meaning for the label, or if the tagged figures differ.
     pub(super) fn tagged_row(&self, all: &[FitFigure]) -> Option<FitFigure> {
         let words = self
             .table(all.first()?.place())?
@@ -130,7 +133,7 @@ impl Tables {
         )
     }
 
-    /// The first figure, if all have the same value apart from sign and rounding.
+    /// The first figure, if all have the same value apart from sign and rounding. Otherwise `None`.
     fn agreed(&self, all: &[FitFigure]) -> Option<FitFigure> {
         let first = *all.first()?;
         let alike = |one: &FitFigure| rounds_alike(one.value.abs(), first.value.abs());

@@ -37,6 +37,12 @@ pub(super) fn frame(value: &Value) -> Result<RawFrame, String> {
     }
 }
 
+/// Reads a table that is an object of columns. Each column is a list, or an object of cells by row
+/// label; a column without a label has a null there.
+///
+/// # Errors
+/// The message of pandas for columns that are neither, that mix both kinds, or whose lists differ
+/// in length; a cell that is a list or an object.
 fn from_columns(columns: &Map<String, Value>) -> Result<RawFrame, String> {
     let objects: Vec<_> = columns.values().filter_map(Value::as_object).collect();
     let lists: Vec<_> = columns.values().filter_map(Value::as_array).collect();
@@ -61,6 +67,11 @@ fn from_columns(columns: &Map<String, Value>) -> Result<RawFrame, String> {
     columns.collect()
 }
 
+/// Reads a table that is a list of rows: all objects, or all lists. An object without a column has
+/// a null there.
+///
+/// # Errors
+/// The rows are of both kinds or of another kind, or a cell is a list or an object.
 fn from_records(rows: &[Value]) -> Result<RawFrame, String> {
     let lists: Vec<_> = rows.iter().filter_map(Value::as_array).collect();
     if !rows.is_empty() && lists.len() == rows.len() {
@@ -93,6 +104,10 @@ fn distinct<'a>(labels: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
     labels.filter(|label| seen.insert(*label)).collect()
 }
 
+/// Reads a cell. Without a value, it is a null.
+///
+/// # Errors
+/// The value is a list or an object.
 fn cell(value: Option<&Value>) -> Result<FrameCell, String> {
     Ok(match value.unwrap_or(&Value::Null) {
         Value::Null => FrameCell::Null,

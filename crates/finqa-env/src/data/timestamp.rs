@@ -23,7 +23,8 @@ pub(super) fn print(moment: DateTime) -> String {
     }
 }
 
-/// Reads `2024-12`, `2024-12-31` or `12/31/2024`, each with or without a time.
+/// Reads `2024-12`, `2024-12-31` or `12/31/2024`, each with or without a time. `None` for any other
+/// text.
 fn numeric(text: &str) -> Option<DateTime> {
     // The `t` is the `T` of ISO 8601, which `parse` wrote in lower case.
     let (day, time) = match text.split_once([' ', 't']) {
@@ -41,7 +42,7 @@ fn numeric(text: &str) -> Option<DateTime> {
     Some(date?.to_datetime(time))
 }
 
-/// Reads `dec 31, 2024`, `31 december 2024` or `december 2024`.
+/// Reads `dec 31, 2024`, `31 december 2024` or `december 2024`. `None` for any other text.
 fn worded(text: &str) -> Option<DateTime> {
     let words: Vec<&str> = text
         .split([' ', ',', '.', '-'])

@@ -59,6 +59,9 @@ pub(super) fn columns(frame: &[RawColumn]) -> Result<Vec<TypedColumn>, String> {
     columns.collect()
 }
 
+/// The type of a column, and its cells in this type. A column without cells is one of doubles. A
+/// column is one of dates only if its heading names a date; if its cells have no other common type,
+/// it is one of texts.
 fn infer(heading: &str, cells: &[FrameCell]) -> (ColumnType, Vec<FrameCell>) {
     if is_date_heading(heading)
         && let Some(cells) = as_dates(cells)

@@ -125,6 +125,8 @@ impl Environment {
         Ok(reset_metadata(self.current()))
     }
 
+    /// The index of the next question of a split, or of all questions without a split. A seed or
+    /// another split begins a new order. `None` if there are no questions.
     fn next_of(&mut self, split: Option<TaskSplit>, seed: Option<u64>) -> Option<usize> {
         let catalog = Arc::clone(&self.catalog);
         let tasks = split.map(|split| catalog.splits().tasks(split));

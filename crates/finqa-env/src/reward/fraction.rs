@@ -36,8 +36,9 @@ fn quotient(numerator: &str, denominator: &str) -> Option<f64> {
     (denominator != 0.0 && denominator.is_finite()).then_some(numerator / denominator)
 }
 
-/// The digits of an integer in Python's syntax, `\d+(_\d+)*`, converted to ASCII, because Python
-/// accepts digits of any script.
+/// The digits of an integer in Python's syntax, `\d+(_\d+)*`, without underscores. They are
+/// converted to ASCII, because Python accepts digits of any script. `None` for any other text, and
+/// for more digits than Python reads.
 fn digits(text: &str) -> Option<String> {
     let mut digits = String::with_capacity(text.len());
     let mut after_digit = false;

@@ -62,6 +62,7 @@ impl From<&ParsedAnswer> for Value {
 }
 
 impl GradedAnswer {
+    /// Describes a comparison, with the tolerance that its rule applies.
     pub(super) fn new(
         equal: bool,
         rule: ComparisonRule,

@@ -137,6 +137,8 @@ impl Grader {
         ))
     }
 
+    /// True if there is one value for each truth, and each value equals the truth in its place, as
+    /// it is or without its percent sign.
     fn all_boxes_equal(&self, values: &[&str], truths: &[&str]) -> Result<bool, RewardError> {
         if values.len() != truths.len() {
             return Ok(false);
@@ -211,6 +213,9 @@ impl Grader {
         )))
     }
 
+    /// Compares values by their years if both sides have the same years, and otherwise by their
+    /// order. The caller has compared the numbers of parts. `unread` is the number of parts of the
+    /// answer that are not numbers.
     fn parts_equal(
         &self,
         values: &[AnswerPart],

@@ -166,7 +166,7 @@ pub(super) fn parts(text: &str) -> Result<(Vec<AnswerPart>, usize), RewardError>
 
 /// The first year, with `to` and a second year if these follow. White space is not normalised,
 /// because OpenEnv's `finqa_env` compares these keys as text: `2022 -> 2023` does not match
-/// `2022 to 2023`.
+/// `2022 to 2023`. `None` without a year.
 fn year(part: &str) -> Option<String> {
     let mut text = part.to_owned();
     for arrow in ["\\rightarrow", "\u{2192}", "->", "\u{2212}>"] {
@@ -187,7 +187,8 @@ fn year(part: &str) -> Option<String> {
     Some(format!("{first}{}", second.unwrap_or_default()))
 }
 
-/// The length in bytes of a `20dd` at the start. Its last two digits may be of any script.
+/// The length in bytes of a `20dd` at the start. Its last two digits may be of any script. `None`
+/// if there is none.
 fn year_length(text: &str) -> Option<usize> {
     let mut digits = text.strip_prefix("20")?.chars();
     let (tens, units) = (digits.next()?, digits.next()?);

@@ -84,6 +84,8 @@ impl Database {
         })
     }
 
+    /// Loads a table into a new database, and sets the limits that do not depend on the query.
+    /// After that, the database only answers queries.
     fn prepare(
         table: &CompanyTable,
         columns: &[TypedColumn],
@@ -151,6 +153,11 @@ impl Database {
         result
     }
 
+    /// Runs a statement and writes its rows as JSON, like pandas' `to_json(orient="records")`.
+    ///
+    /// # Errors
+    /// The statement has parameters or makes no rows, two of its columns have the same name, or it
+    /// exceeds a limit.
     fn rows(
         &self,
         statement: &mut Statement<'_>,
@@ -192,6 +199,11 @@ impl Database {
         Ok(text)
     }
 
+    /// The rows of a statement, each with one value for each of `names`.
+    ///
+    /// # Errors
+    /// There are more than `result_rows` rows, the values exceed the `result_bytes` of the budget,
+    /// or `SQLite` fails or is interrupted.
     fn collect(
         &self,
         statement: &mut Statement<'_>,
@@ -231,6 +243,8 @@ impl Database {
         Ok(rows)
     }
 
+    /// The error to report for a failure of `SQLite`, which is interrupted if the time or the steps
+    /// of the budget are used up.
     fn failed(&self, error: &Error) -> QueryError {
         match failure(error) {
             None => QueryError::Memory,
@@ -297,6 +311,8 @@ fn authorize(context: AuthContext<'_>) -> Authorization {
     }
 }
 
+/// Creates the table and inserts its rows. A table with another name is also a view with the name
+/// [`COMMON_NAME`].
 fn load(
     connection: &mut Connection,
     table: &CompanyTable,

@@ -37,6 +37,8 @@ pub(super) fn records(names: &[String], rows: &[Vec<Value>]) -> String {
     out
 }
 
+/// True if pandas reads a column of these fields as floats: it has a float, or integers and nulls,
+/// and no text.
 fn is_float_column<'a>(fields: impl Iterator<Item = &'a Value>) -> bool {
     let (mut integer, mut null, mut real) = (false, false, false);
     for field in fields {
@@ -50,6 +52,7 @@ fn is_float_column<'a>(fields: impl Iterator<Item = &'a Value>) -> bool {
     real || (integer && null)
 }
 
+/// Adds a field to the JSON. In a column of floats, `float` is true.
 fn push_field(out: &mut String, field: &Value, float: bool) {
     match field {
         Value::Null => out.push_str("null"),

@@ -244,7 +244,7 @@ fn rows(cells: &[Vec<Cell>], origin: TableOrigin) -> Vec<TableRow> {
 }
 
 /// Finds the caption in the header, in rows without values, or in the sentence directly before the
-/// table.
+/// table. `None` if none of these states a unit.
 fn caption(cells: &[Vec<Cell>], before: Option<&str>, own: bool) -> Option<Caption> {
     let header = cells.first().into_iter().flatten();
     let headings = cells

@@ -199,6 +199,7 @@ impl<'t> FoundDate<'t> {
     }
 
     /// The month that follows a year: "2031-12" is a month, but "2011-12" is a season of two years.
+    /// Otherwise `None`.
     fn month_after(&self, year: Option<u16>) -> Option<u8> {
         let last = self.group(&["last"]).filter(|last| last.len() == 2)?;
         let next = year.is_some_and(|year| last.parse() == Ok((year + 1) % 100));
@@ -233,7 +234,7 @@ fn two_years(place: Range<usize>, first: u16, last: Option<u16>) -> [Named; 2] {
 }
 
 /// Joins two dates, if one is a year without a month. The other one, at the index `at`, is then a
-/// month with this day.
+/// month with this day. `None` if both have a month, or if there are not two.
 fn with_day(dates: &[Named], at: usize, day: u8) -> Option<Named> {
     let [first, second] = dates else {
         return None;

@@ -75,7 +75,7 @@ impl FiscalYears {
     }
 
     /// The fiscal year in which a period ends. A period that consists only of a year is already a
-    /// fiscal year.
+    /// fiscal year. `None` without a year.
     pub fn year_of(self, period: Option<Period>) -> Option<u16> {
         let end = period?.end;
         let (Some(year), Some(month)) = (end.year, month_of_end(end)) else {

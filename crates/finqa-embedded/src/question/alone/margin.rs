@@ -35,8 +35,8 @@ const REVENUE: [&str; 6] = [
     "revenues",
 ];
 
-/// "What was the operating margin?": the profit over the revenue, if the page has a row for both.
-/// A margin whose kind is not named is the net margin.
+/// "What was the operating margin?": the profit over the revenue. `None` if the page lacks a row
+/// for one of them. A margin whose kind is not named is the net margin.
 pub(crate) fn margin(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let asked = q.asked;
     if !asked.says(&["margin", "margins"]) || asked.change() {
@@ -57,7 +57,8 @@ pub(crate) fn margin(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     Some(ProgramPlan::new("margin", of_slots(Op::Divide), slots).parts(0.6, Percent))
 }
 
-/// The first of these names whose words are all in the label of one row.
+/// The first of these names whose words are all in the label of one row. `None` if no row has such
+/// a name.
 pub(super) fn named<'a>(facts: &Facts, names: &[&'a str]) -> Option<&'a str> {
     names.iter().copied().find(|name| {
         let words: Vec<_> = tokenize(name)

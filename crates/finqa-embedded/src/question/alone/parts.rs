@@ -96,7 +96,8 @@ pub(crate) fn average(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
 }
 
 /// "Did sales exceed costs?": `greater(a, b)`. If a change in one year is compared, `a` and `b` are
-/// the differences from the year before.
+/// the differences from the year before. `None` if it is not likely to be a yes/no question,
+/// or does not name two things.
 pub(crate) fn comparison(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let asked = q.asked;
     if !asked.yes_no() {

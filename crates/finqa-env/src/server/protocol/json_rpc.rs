@@ -116,6 +116,10 @@ pub(crate) async fn answer_object(
     }
 }
 
+/// Answers a request. `own` is the session of the socket on which it came.
+///
+/// # Errors
+/// The method is unknown, or its parameters or its session are refused.
 async fn dispatch(
     app: &Arc<ServerState>,
     request: &RpcRequest,
@@ -171,6 +175,11 @@ fn used_session(
     Ok(session)
 }
 
+/// Closes the session `session_id`. `closed` is false for a session with a WebSocket, which is
+/// closed together with the socket.
+///
+/// # Errors
+/// `session_id` is missing, unknown, or the session of this socket.
 fn close(
     app: &Arc<ServerState>,
     params: &Map<String, Value>,
@@ -198,6 +207,10 @@ fn close(
     }
 }
 
+/// Calls a tool, without a step of the episode.
+///
+/// # Errors
+/// The name is missing, the tool is unknown, the arguments are not an object, or the tool fails.
 async fn call(
     app: &Arc<ServerState>,
     params: &Map<String, Value>,

@@ -83,6 +83,10 @@ impl SessionTable {
         }
     }
 
+    /// Opens a session with a new id.
+    ///
+    /// # Errors
+    /// [`CapacityReached`] if the greatest number of sessions is open.
     fn insert(
         &self,
         environment: Environment,

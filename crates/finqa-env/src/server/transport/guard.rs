@@ -44,6 +44,11 @@ pub(crate) async fn check(
     answer
 }
 
+/// Decides whether a request may be served.
+///
+/// # Errors
+/// 403 for a host or an origin that is not allowed, 401 without the token, 400 for a header that
+/// [`single`] refuses.
 fn judge(options: &ServerOptions, request: &Request) -> Result<(), (StatusCode, &'static str)> {
     let headers = request.headers();
     let host =
@@ -85,8 +90,9 @@ fn needs_no_token(path: &str) -> bool {
     )
 }
 
-/// The value of a header that may be sent only once. A repeated or unreadable header is refused,
-/// because it cannot be checked and other software may read it differently.
+/// The value of a header that may be sent only once; `Ok(None)` if it is not sent. A repeated or
+/// unreadable header is refused, because it cannot be checked and other software may read it
+/// differently.
 fn single<'a>(
     headers: &'a HeaderMap,
     name: &header::HeaderName,
@@ -143,7 +149,8 @@ fn origin_allowed(options: &ServerOptions, origin: &str, host: Option<&str>) -> 
 }
 
 /// The token of the header. On `/ws` it may also be in the query, because a page cannot set headers
-/// on a WebSocket.
+/// on a WebSocket. `None` if the request has no token. If there is a header of another scheme, the
+/// query is not read.
 fn token_of(request: &Request) -> Option<String> {
     if let Some(value) = request.headers().get(header::AUTHORIZATION) {
         let (scheme, token) = value.to_str().ok()?.split_once(' ')?;

@@ -53,7 +53,8 @@ impl SocketEnd {
         }
     }
 
-    /// The code (RFC 6455, section 7.4) and the reason with which the socket is closed.
+    /// The code (RFC 6455, section 7.4) and the reason with which the socket is closed; `None` if
+    /// it is closed already.
     fn frame(self) -> Option<CloseFrame> {
         let (code, reason) = match self {
             Self::Gone => return None,
