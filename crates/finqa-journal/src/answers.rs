@@ -215,7 +215,7 @@ fn gold_notes(
 }
 
 /// A note about the questions that have no gold in these records. If the answers come with their
-/// own golds for them, the note says that those are used.
+/// own golds for them, the note says that those are used. `None` if none lacks it.
 fn lacking_golds(dataset: &Dataset, rows: &[Row]) -> Option<String> {
     let records = RecordsById::of(dataset);
     let lacks = |row: &&Row| {

@@ -34,8 +34,8 @@ impl ReplyNotes {
     pub fn add(&mut self, call: &Call) {
         let Some(reply) = &call.reply else { return };
         self.replies += 1;
-        // The number of lines is limited, because a server may put a changing id into a text that
-        // they quote. Every reply would then add a line.
+        // Limited, so that a text of the server that changes with every reply does not add a line
+        // for each.
         if self.lines.len() < MOST_LINES {
             self.lines.extend(lines(reply));
         }
@@ -69,7 +69,7 @@ impl ReplyNotes {
     /// token count. Counts are compared only if the longest prompt is at least 30 % longer than the
     /// shortest. Among many replies, a few have equal counts by chance, so a hundredth of all
     /// replies is required. Both shares are set by hand. Impossibly small counts are never chance,
-    /// so [`ENOUGH`] of them suffice.
+    /// so [`ENOUGH`] of them suffice. `None` if no prompts seem to be truncated.
     fn cut_line(&self) -> Option<String> {
         let enough = ENOUGH.max(self.replies / 100);
         let is_cut = |tokens: u64, (replies, shortest, longest): (usize, usize, usize)| match tokens
@@ -105,6 +105,8 @@ fn named(word: &str) -> String {
     one_line(word, 60)
 }
 
+/// The notes on a single reply: an unknown finish reason, another model, a service tier without a
+/// price, contradictory token counts, and parameters that the model does not support.
 fn lines(reply: &ChatReply) -> impl Iterator<Item = String> {
     let word = match &reply.finish {
         FinishReason::Other(word) if !reply.finish.is_failure() => Some(named(word)),

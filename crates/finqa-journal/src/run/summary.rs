@@ -125,8 +125,8 @@ impl Summary {
         self.complete || self.scores.count_of(Outcome::Answered) > 0
     }
 
-    /// True if no question has an outcome and nothing was paid. Always false for episodes, because
-    /// an episode may have begun.
+    /// True if no question has an outcome and nothing was paid. The folder of such a new run is
+    /// removed if it fails at once. Always false for episodes, so their folders are kept.
     pub fn is_empty(&self) -> bool {
         let is_answered = self.scores.questions > 0 || self.run.kind() == RunKind::Episodes;
         !is_answered && self.spent.cost == Cost::default()

@@ -126,7 +126,7 @@ pub(super) fn variable_of(key: &str) -> String {
 const PREFIX: &str = "CONVFINQA_";
 
 /// The error for an unknown variable that begins like those of settings. Without this error, a
-/// misspelled name would be ignored.
+/// misspelled name would be ignored. `None` for a known variable and for one of other programs.
 pub fn unknown_variable(name: &str) -> Option<String> {
     let known = !name.starts_with(PREFIX)
         || name.starts_with("CONVFINQA_REQUIRE_")

@@ -31,7 +31,8 @@ pub(super) fn in_names(program: &str, evidence: &[NamedEvidence]) -> Option<Stri
     (op != Op::Greater).then(|| written(&expression, &name, 0))?
 }
 
-/// The sign of an operation and how tightly it binds; a higher number binds tighter.
+/// The sign of an operation and how tightly it binds; a higher number binds tighter. `None` for an
+/// operation without a sign.
 fn tightness(op: Op) -> Option<(&'static str, u8)> {
     Some(match op {
         Op::Add => ("+", 1),

@@ -139,6 +139,11 @@ fn cleaned_names(text: &str) -> String {
         .replace("table", "doc.table")
 }
 
+/// Turns a raw record into a record.
+///
+/// # Errors
+/// The id is missing or not exact, the record is a single turn of a file of turns, it has no
+/// question, or one of its fields is wrong.
 fn checked(mut raw: RawRecord, id: &str) -> Result<Record, WrongField> {
     if let Some(page) = raw.doc.take() {
         move_page(page, &mut raw);
@@ -230,6 +235,7 @@ fn record(raw: &mut RawRecord, id: &str) -> Result<Record, WrongField> {
     })
 }
 
+/// Checks that a table has a header that is not blank, and that all rows are as long as the header.
 fn check_table(table: &[Vec<String>]) -> Result<(), WrongField> {
     let Some(header) = table.first() else {
         return Err(wrong(
@@ -258,6 +264,10 @@ fn check_table(table: &[Vec<String>]) -> Result<(), WrongField> {
     Ok(())
 }
 
+/// Makes the question `part` of a record.
+///
+/// # Errors
+/// The text of the question is missing or blank. Missing gold is not an error.
 fn stand_alone(part: &str, qa: RawQa, document: &Arc<Document>) -> Result<Arc<Case>, WrongField> {
     let text = question_text(&qa.question.unwrap_or_default());
     if text.is_empty() {

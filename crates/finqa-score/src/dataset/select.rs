@@ -123,6 +123,10 @@ fn record(dataset: &Dataset, index: usize) -> Option<&Record> {
     dataset.records.get(index)
 }
 
+/// The positions of the records of a range; without a range, of all.
+///
+/// # Errors
+/// [`DatasetError::RangeBeyondEnd`] if the range begins or ends behind the last record.
 fn positions(
     dataset: &Dataset,
     range: Option<RecordRange>,
@@ -164,6 +168,10 @@ struct Filter {
 }
 
 impl Filter {
+    /// Reads a filter, which is compared without regard to case.
+    ///
+    /// # Errors
+    /// [`DatasetError::Filter`] if the text is not a regular expression.
     fn new(filter: &str) -> Result<Self, DatasetError> {
         let regex = RegexBuilder::new(filter)
             .case_insensitive(true)

@@ -142,7 +142,7 @@ fn critic(view: &AnswerView<'_>) -> Vec<String> {
     lines
 }
 
-/// The probability that the answer is right, in words.
+/// The probability that the answer is right, in words. `None` for an answer without a probability.
 fn trust(view: &AnswerView<'_>) -> Option<String> {
     let right = 100.0 * view.solution.probability?;
     let calibration = view.calibration.as_deref().unwrap_or_default();
@@ -151,7 +151,7 @@ fn trust(view: &AnswerView<'_>) -> Option<String> {
     ))
 }
 
-/// The second opinion in one line.
+/// The second opinion in one line. `None` if there was none.
 fn opinion(solution: &Solution) -> Option<String> {
     let other = solution.opinion.as_ref()?;
     let verdict = match other.agrees {

@@ -104,7 +104,7 @@ fn measured(run: &RunMeta) -> String {
 }
 
 /// The scores by the rules of the LangGraph baseline. Numeric match comes with the score of the
-/// best constant answer.
+/// best constant answer. `None` if exact match can judge no answer.
 fn other_rules(scores: &Scorecard) -> Option<String> {
     let percent = |rate: f64| format!("{:.1} %", 100.0 * rate);
     let judged = |rate: &Rate| match judged_note(scores, rate) {
@@ -242,7 +242,7 @@ fn worth_line(worth: &CriticWorth) -> String {
 }
 
 /// The scores of answers with which the embedded analyst agrees, and of those with which it does
-/// not.
+/// not. `None` without a second opinion that can be judged.
 fn opinion_line(summary: &Summary) -> Option<String> {
     let agreement = summary.second_opinion.as_ref()?;
     let part = |rate: Rate, which: &str| {
