@@ -126,7 +126,7 @@ impl Summary {
     }
 
     /// True if no question has an outcome and nothing was paid. The folder of such a new run is
-    /// removed if it fails at once. Always false for episodes, so their folders are kept.
+    /// removed after a fatal failure. Always false for episodes, so their folders are kept.
     pub fn is_empty(&self) -> bool {
         let is_answered = self.scores.questions > 0 || self.run.kind() == RunKind::Episodes;
         !is_answered && self.spent.cost == Cost::default()
