@@ -99,6 +99,7 @@ pub(crate) fn execute(
     args.gate.check(&comparison)
 }
 
+/// Prints the comparison of more than two runs. No gate applies to it.
 fn show_several(
     args: &CompareArgs,
     opened: Vec<Answers>,

@@ -112,6 +112,8 @@ pub(crate) fn execute(command: DataCommand, matches: &ArgMatches) -> Result<Exit
     }
 }
 
+/// Downloads the published files into the folder `to`, and prints their paths. Intact files are
+/// kept.
 fn fetch(to: &Path) -> Result<Exit, Failure> {
     let client = llm::http_client(false)?;
     let options = published();

@@ -124,7 +124,7 @@ static MARKED: LazyLock<Regex> = LazyLock::new(|| regex!(r"\d+(?:[.,]\d+)+"));
 /// Rewrites the figures of sentences in which a comma marks the decimals. A figure for which both
 /// readings are possible is read like the document's cells, or, if these are undecided too, like
 /// the other figures of the sentences. If the cells have decimal points, nothing is rewritten.
-/// Returns a note about the first figure that is rewritten.
+/// Returns a note about the first figure that is rewritten. `None` if none is.
 pub(crate) fn normalise_sentences<'t>(
     texts: impl Iterator<Item = &'t mut String>,
     document: i32,

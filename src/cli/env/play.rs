@@ -225,6 +225,8 @@ impl EpisodeRun<'_> {
     }
 }
 
+/// Connects to an environment on a server. Its address stands for the hash of its data, which it
+/// does not tell.
 async fn on_server(
     url: &str,
     args: &PlayArgs,

@@ -90,7 +90,7 @@ pub(crate) fn execute(mut args: ServeArgs, matches: &ArgMatches) -> Result<Exit,
 }
 
 /// A warning if the server requires no token although it should: the given token is empty, or the
-/// server is open to the network.
+/// server is open to the network. Otherwise `None`.
 fn open_to_all(options: &ServerOptions) -> Option<&'static str> {
     let token = options
         .bearer_token

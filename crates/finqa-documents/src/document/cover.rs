@@ -107,7 +107,7 @@ fn month_of_digits(date: &str) -> Option<u8> {
     called(month.parse().ok()?, day.parse().ok()?)
 }
 
-/// The month in which a fiscal year ends, from "September 28, 2031".
+/// The month in which a fiscal year ends, from "September 28, 2031". `None` for any other text.
 fn month_of_words(date: &str) -> Option<u8> {
     let (name, day) = date.split_once(' ')?;
     let name = name.to_lowercase();
@@ -117,7 +117,7 @@ fn month_of_words(date: &str) -> Option<u8> {
 }
 
 /// The month that a year's end belongs to: a fiscal year of 52 or 53 weeks that ends in the first
-/// days of a month counts as that of the month before.
+/// days of a month counts as that of the month before. `None` if `month` is not a month.
 fn called(month: u8, day: u8) -> Option<u8> {
     // The month before; it is December for January.
     let last = if day <= 7 {

@@ -245,6 +245,8 @@ struct CellText<'c> {
 }
 
 impl CellText<'_> {
+    /// Adds the text and the tags of an element of a cell. Tables inside the cell and marks of
+    /// footnotes are left out.
     fn element(&mut self, element: ElementRef<'_>) {
         self.tags.extend(self.contexts.tag(element));
         for child in element.children() {

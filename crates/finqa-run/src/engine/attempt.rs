@@ -76,6 +76,8 @@ pub(super) async fn attempt(
 }
 
 impl AttemptResult {
+    /// Records how a unit ended. A postponed unit is asked again later; a failure stops the
+    /// attempt.
     fn take(&mut self, ended: Result<UnitOutcome, JoinError>, worker: &Worker) {
         let failure = match ended {
             Ok(UnitOutcome::Over) => return,

@@ -44,7 +44,7 @@ impl FailureStreaks {
     }
 
     /// Records that a call of `node` failed after its retries. If too many have failed in a row,
-    /// returns the message with which the run must stop.
+    /// returns the message with which the run must stop. Otherwise `None`.
     pub(super) fn record_failure(&self, node: &str, reason: &str) -> Option<String> {
         let mut state = self.state.lock();
         state.last_failure = Some(reason.to_owned());
@@ -59,7 +59,7 @@ impl FailureStreaks {
 
     /// Records the outcome of a question. If nothing has been answered and [`REFUSED_ALIKE`]
     /// questions were refused in the words of `reason`, returns the message with which the run must
-    /// stop.
+    /// stop. Otherwise `None`.
     pub(super) fn record_outcome(
         &self,
         question: usize,

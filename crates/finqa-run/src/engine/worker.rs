@@ -250,7 +250,7 @@ impl Worker {
     }
 
     /// Reports that a question is postponed. If too many calls of one agent have failed in a row,
-    /// returns the failure that ends the run.
+    /// returns the failure that ends the run. Otherwise `None`.
     async fn postpone(&self, planned: &PlannedQuestion, failed: &Solution) -> Option<RunFailure> {
         let last = failed.calls.last();
         // If only the critic's call failed, the question has no error of its own.
@@ -273,6 +273,8 @@ impl Worker {
     }
 }
 
+/// The row of a solved question, with its scores. The cost of the draft is that of the analyst's
+/// calls in the first round.
 fn row(planned: &PlannedQuestion, mode: Mode, solution: Solution, latency: f64) -> Row {
     let case = &planned.case;
     let (key, filename, question) = as_asked(planned, &solution);

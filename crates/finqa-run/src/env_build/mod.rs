@@ -141,6 +141,7 @@ fn files(dataset: &Dataset, out: &Path) -> Result<(DataFiles, BuildReport), EnvE
     Ok((files, report))
 }
 
+/// Adds the tables of a page to the files of its company.
 fn add_tables(files: &mut DataFiles, page: &PageTables, name: &str) {
     let company = &page.company;
     for (name, table, description) in page.tables(name) {

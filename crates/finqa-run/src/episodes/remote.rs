@@ -160,6 +160,10 @@ impl RemoteSession {
         }
     }
 
+    /// Reads the server's reply to a step.
+    ///
+    /// # Errors
+    /// The reply has no observation, no `done`, or a reward that is not a number.
     fn read_step(&self, data: &Value) -> Result<StepReply, RemoteError> {
         let seen = data.get("observation").and_then(Value::as_object);
         let seen =

@@ -179,6 +179,8 @@ struct Assumptions {
 }
 
 impl Assumptions {
+    /// The amounts to count with: the low ends of the estimates if every answer is accepted at
+    /// once, otherwise the high ends.
     fn new(accepted: bool, settings: &Settings) -> Self {
         let of = |estimate: Estimate<u64>| {
             if accepted {

@@ -245,7 +245,8 @@ impl<'a, 'f> Glyphs<'a, 'f> {
         Some(())
     }
 
-    /// Runs a drawing that another one uses. A picture is skipped, because it has no text.
+    /// Runs a drawing that another one uses. A picture is skipped, because it has no text. `None`
+    /// if the page draws too much.
     fn drawing(
         &mut self,
         name: &Name<'_>,

@@ -73,8 +73,9 @@ pub(crate) fn blocks(mut bytes: Vec<u8>) -> Result<(Vec<Block>, Vec<String>), St
     Ok((blocks, notes))
 }
 
-/// Keeps the characters in the most frequent direction of the page and turns them upright. A note
-/// says if the page was turned or if characters were dropped.
+/// Keeps the characters in the most frequent direction of the page and turns them upright. The note
+/// says that the page was turned or that characters were dropped; `None` if fewer than [`TURNED`]
+/// characters of an upright page were dropped.
 fn in_one_direction(mut glyphs: Vec<Glyph>) -> (Vec<Glyph>, Option<String>) {
     use Direction::{Down, Left, Right, Up};
     let count = |of: Direction| glyphs.iter().filter(|one| one.direction == of).count();

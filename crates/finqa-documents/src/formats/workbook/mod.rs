@@ -181,7 +181,8 @@ fn cells(book: &mut Xlsx<Cursor<&[u8]>>, sheet: &str, xml: &SheetXml) -> Result<
     Ok(cells)
 }
 
-/// The number of a cell; for a date, the number of days since the workbook's first day.
+/// The number of a cell; for a date, the number of days since the workbook's first day. `None` for
+/// every other cell.
 fn number_of(data: &Data) -> Option<f64> {
     match data {
         Data::Float(number) => Some(*number),

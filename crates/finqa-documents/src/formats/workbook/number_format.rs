@@ -289,7 +289,8 @@ impl Section {
         }
     }
 
-    /// The scale by which the commas divide, and true if the text after the number names it.
+    /// The scale by which the commas divide, and true if the text after the number names it. `None`
+    /// if the format has no such commas.
     fn scale(&self) -> Option<(Scale, bool)> {
         let at = usize::try_from(self.thousands).ok()?.checked_sub(1)?;
         let (scale, words) = WORDS.get(at)?;

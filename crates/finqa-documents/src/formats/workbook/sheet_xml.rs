@@ -218,7 +218,7 @@ fn for_each_event(xml: impl BufRead, mut see: impl FnMut(&Event<'_>) -> bool) ->
     }
 }
 
-/// The value of an attribute, by its name without a prefix.
+/// The value of an attribute, by its name without a prefix. `None` if the element lacks it.
 fn attribute<'e>(element: &'e BytesStart<'_>, name: &str) -> Option<Cow<'e, str>> {
     let mut all = element.attributes();
     let found = all
@@ -236,7 +236,7 @@ fn is_hidden(element: &BytesStart<'_>, size: &str) -> bool {
     marked || size.is_some_and(|size| size <= 0.0)
 }
 
-/// The row and column, counted from 0, of a name such as `$D$4`.
+/// The row and column, counted from 0, of a name such as `$D$4`. `None` for any other text.
 pub(super) fn place_of(name: &str) -> Option<CellRef> {
     let name = name.replace('$', "");
     let (letters, digits) = name.split_at(name.find(|c: char| c.is_ascii_digit())?);

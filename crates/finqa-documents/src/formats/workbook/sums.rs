@@ -78,7 +78,8 @@ impl Sums<'_> {
         Some(sum)
     }
 
-    /// The sum of ranges and cells. Blank cells and text count as 0.
+    /// The sum of ranges and cells. Blank cells and text count as 0. `None` if a range cannot be
+    /// read, a formula in it has no value, or too many cells were added up.
     fn sum_of_ranges(&mut self, list: &str, depth: usize) -> Option<f64> {
         let mut sum = 0.0;
         for range in list.split(',') {
