@@ -334,8 +334,8 @@ fn explain_misses<'p>(a: &'p Answers, b: &'p Answers, rule: Rule, pairs: &mut [A
     }
 }
 
-/// For each cause, the misses of each run that it explains, and how many of these are no miss in the
-/// other run. The largest difference between the runs comes first.
+/// For each cause, the misses of each run that it explains, and how many of these are no miss in
+/// the other run. The largest difference between the runs comes first.
 fn causes(pairs: &[AnswerPair<'_>]) -> Vec<CauseChange> {
     let is = |miss: &Option<Miss>, cause| miss.as_ref().is_some_and(|miss| miss.cause == cause);
     let count = |holds: &dyn Fn(&[Option<Miss>; 2]) -> bool| {
