@@ -141,6 +141,7 @@ fn is_amount(answer: &Answer) -> bool {
                 let counts = figures.is_empty() && !text.starts_with("const_");
                 i32::from(counts || figures.iter().any(|one| same_size(*one, *value)))
             }
+            // A program refers only to earlier steps, so the default is never used.
             Argument::Reference(at) => powers.get(*at).copied().unwrap_or(0),
             Argument::Row(_) | Argument::Unused(_) => 1,
         };

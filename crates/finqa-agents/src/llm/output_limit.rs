@@ -84,6 +84,7 @@ fn numbers(text: &str) -> Vec<u64> {
     let text = GROUPED.replace_all(text, "$1$2");
     let text = BELOW.replace_all(&text, |limit: &Captures<'_>| {
         let limit = limit.get(1).and_then(|it| it.as_str().parse::<u64>().ok());
+        // A number that is too large for `u64` becomes 0.
         limit.unwrap_or_default().saturating_sub(1).to_string()
     });
     let words = text.split(|c: char| !(c.is_alphanumeric() || "_-./".contains(c)));

@@ -208,6 +208,7 @@ pub enum ToolChoice {
 pub struct ToolCall {
     /// The id that the result of the call must quote.
     pub id: String,
+    /// The tool; empty if the reply names none.
     pub name: String,
     /// The arguments as the model wrote them. They are JSON, unless the model made a mistake.
     pub arguments: String,

@@ -117,6 +117,7 @@ impl EmbeddedAgent {
             return None;
         }
         let (answer, analysis) = self.answer(&exchange.question)?;
+        // An `Analysis` can always be serialised.
         let reply = serde_json::to_string(&analysis).unwrap_or_default();
         Some(Round::new(1, reply, answer))
     }

@@ -93,7 +93,7 @@ pub(super) fn is_in_percent(
 
 /// Whether the stated answer implies that `value` is in percent. With the stated answer `5.6%`, 5.6
 /// is in percent and 0.056 is a fraction. They may differ by one unit in the last stated decimal.
-/// `None` if the stated answer implies neither.
+/// `None` if the stated answer fits neither reading, or both, as `0%` does.
 fn stated_in_percent(stated: &str, value: f64) -> Option<bool> {
     let stated = number::answer(stated).ok()?;
     let stated = Some(stated).filter(|reading| reading.percent)?;

@@ -90,6 +90,7 @@ fn heading(text: &str, at: usize, taken: &mut HashSet<String>) -> String {
     let others = (2..).map(|n| format!("{text}_{n}"));
     let mut names = std::iter::once(text.clone()).chain(others);
     let name = names.find(|name| taken.insert(name.to_lowercase()));
+    // The numbers never end, so there is always a name.
     name.unwrap_or(text)
 }
 

@@ -94,6 +94,7 @@ impl OpenBatch {
         }
     }
 
+    /// The provider's id; empty before the batch is submitted.
     pub(super) fn id(&self) -> &str {
         self.record.batch.as_deref().unwrap_or_default()
     }
