@@ -74,8 +74,8 @@ impl Answer {
     }
 }
 
-/// Rounds to 13 significant digits, because 0.141 times 100 is not exactly 14.1 in binary
-/// arithmetic.
+/// Rounds to 13 of the 15 significant digits that an `f64` always keeps, because 0.141 times 100 is
+/// not exactly 14.1 in binary arithmetic.
 fn without_noise(value: f64) -> f64 {
     format!("{value:.12e}").parse().unwrap_or(value)
 }

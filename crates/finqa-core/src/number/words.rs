@@ -65,7 +65,7 @@ pub(super) const PERCENT: &str = r"percentage[\s-]points?|per\s?cent|pct(?:\spoi
 
 pub(super) const BASIS_POINTS: &str = r"basis[\s-]points?|bps?|bips";
 
-/// Currency codes, as alternatives of a pattern.
+/// Currency codes, as alternatives of a pattern. Any other code counts as a word.
 pub(crate) const CODES: &str = "usd|eur|gbp|jpy|cny|rmb|inr|rs|chf|cad|aud|nzd|hkd|sgd|sek|nok|\
     dkk|krw|brl|mxn|zar|rub|pln|twd|thb";
 

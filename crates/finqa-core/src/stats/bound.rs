@@ -107,6 +107,7 @@ pub(crate) fn clopper_pearson(hits: f64, n: f64, level: f64) -> f64 {
 /// The regularised incomplete beta function I_x(a, b), by its continued fraction (Abramowitz
 /// and Stegun, Handbook of Mathematical Functions, 26.5.8) and Lentz's method.
 fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
+    // Lentz's method replaces a denominator of 0 by a tiny number.
     const TINY: f64 = 1e-300;
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);

@@ -154,6 +154,7 @@ fn design_effect(rate: f64, n: f64, clusters: &[(f64, f64)]) -> f64 {
         .map(|(hits, size)| (hits - rate * size).powi(2))
         .sum();
     let clustered = groups / (groups - 1.0) * squares / (n * n);
+    // Below 1, clusters would make the interval narrower.
     (clustered / simple).max(1.0)
 }
 

@@ -24,7 +24,8 @@ const PLAIN_INTERVAL: Duration = Duration::from_secs(5);
 /// count, the score and the time left.
 const BAR: &str = "{bar:16.cyan/dim} {pos}/{len} · {wide_msg}";
 
-/// Maximum number of columns in the lines below the bar, so that they fit 80 columns.
+/// Maximum number of columns in the lines below the bar and in those about a question. They leave
+/// one of 80 columns free.
 const WIDTH: usize = 79;
 
 pub struct RunProgress {
