@@ -111,6 +111,7 @@ pub(super) struct BudgetReservation {
 pub(super) enum BudgetRefusal {
     /// The request may fit after other requests in flight have ended.
     Temporary,
+    /// The request does not fit even without the others in flight.
     Permanent,
 }
 

@@ -249,6 +249,7 @@ impl SummaryBuilder {
         self.cost += Cost::unknown(unrecorded);
         let (scores, epochs) = self.scores.finish();
         let mut failures: Vec<FailureCount> = self.failures.into_values().collect();
+        // On a tie, the order of the map remains, so the file is the same each time.
         failures.sort_by_key(|failure| Reverse(failure.count));
         let prices = run.prices.clone().unwrap_or_default();
         self.unpriced.retain(|model| prices.lacks(model));

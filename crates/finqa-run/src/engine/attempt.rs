@@ -62,6 +62,7 @@ pub(super) async fn attempt(
         let in_flight = batches.map(BatchQueue::unit);
         tasks.spawn(async move {
             let ended = asking.ask_unit(at, is_last).await;
+            // Until here, the queue waits for further requests of the unit.
             drop(in_flight);
             ended
         });

@@ -107,6 +107,7 @@ impl OpenBatch {
 impl Driver<'_> {
     /// Sends one wave after another, until the run is drained or no call will come.
     async fn waves(&mut self) -> Result<(), ModelError> {
+        // A copy, because `plan` numbers new batches after all of `run.earlier`.
         let mut earlier = self.run.earlier.clone();
         earlier.retain(|record| record.stage != BatchStage::Ended);
         loop {

@@ -257,6 +257,7 @@ impl Drop for BatchPlace {
                 }
             }
         }
+        // Unlocked first, so that the driver that this wakes need not wait for the lock.
         drop(state);
         self.queue.0.changed.notify_one();
     }

@@ -126,6 +126,7 @@ impl FiscalYears {
         if asked.quarter.is_some() && column.quarter.is_some() && asked.quarter != column.quarter {
             return false;
         }
+        // The length of three months excludes halves, whose number is also in `quarter`.
         if let (Some(quarter), Some(3), Some(_)) = (asked.quarter, asked.months, end.month)
             && self.quarter_of(end) != Some(quarter)
         {

@@ -155,6 +155,7 @@ impl std::fmt::Display for Period {
             .and_then(|part| nth.get(usize::from(part).checked_sub(1)?));
         let part = match (month, self.end.day, self.months, nth) {
             (Some(month), Some(day), ..) => format!("{day} {month}"),
+            // A year is named by its last month alone.
             (Some(month), None, None | Some(1 | 12), _) => month,
             (Some(month), None, Some(length), _) => format!("{length} months to {month}"),
             (None, _, Some(6), Some(nth)) => format!("{nth} half"),

@@ -47,7 +47,7 @@ impl FacetRates {
         })
     }
 
-    /// Like [`FacetRates::of`], but with the most frequent value first.
+    /// Like [`FacetRates::of`], but with the most frequent value first. On a tie, its order remains.
     pub(super) fn by_count(facet: &'static str, list: &ReportQuestions) -> Option<Self> {
         let mut slices = Self::of(facet, list)?;
         slices
