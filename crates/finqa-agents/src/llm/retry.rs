@@ -50,8 +50,8 @@ pub(super) const QUOTE: &str = "; it begins with ";
 pub(super) const DEFAULT_ATTEMPTS: u32 = 6;
 
 /// Set by hand. The first and the longest wait bound the load on a failing server; the numbers of
-/// attempts bound the time until a wrong address is reported, and what a timeout may cost. The last
-/// limit bounds how long a run waits for a server that is down.
+/// attempts bound the time until a wrong address is reported, and what a timeout may cost;
+/// `give_up_after` bounds how long a run waits for a server that is down.
 impl Default for RetryOptions {
     fn default() -> Self {
         Self {
