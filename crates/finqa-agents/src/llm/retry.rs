@@ -126,6 +126,7 @@ where
         let delay = notice.delay;
         notify(notice);
         tokio::select! {
+            // Biased, so that a stopped run makes no further attempt.
             biased;
             () = stop.abort.cancelled() => break,
             () = stop.drain.cancelled() => break,

@@ -48,6 +48,7 @@ impl Solver for ToolAgent {
         _on_round: &(dyn for<'r> Fn(&'r Round) + Send + Sync),
     ) -> Result<Solution, Interruption> {
         let begun = tokio::select! {
+            // Biased, so that a stopped run begins no episode.
             biased;
             () = stop.abort.cancelled() => return Err(Interruption::Cancelled),
             begun = self.environment.begin(&question) => begun,

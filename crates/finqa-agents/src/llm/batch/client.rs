@@ -218,6 +218,7 @@ impl BatchClient {
                 return Err(self.named(error, request));
             }
             tokio::select! {
+                // Biased, so that a stopped run does not ask again.
                 biased;
                 () = stop.drain.cancelled() => return Err(cancelled()),
                 () = tokio::time::sleep(delay) => {}

@@ -377,6 +377,7 @@ impl Driver<'_> {
                 return Ok(());
             }
             tokio::select! {
+                // Biased, so that a stopped run does not ask again.
                 biased;
                 () = self.stop.drain.cancelled() => return Err(cancelled()),
                 () = tokio::time::sleep(delay) => {}
