@@ -103,6 +103,7 @@ enum OperandForm {
 
 use OperandForm::{Listed, One, Reversed, Sides, WholeFirst};
 
+/// Further cues in the operands of a ratio.
 const PERCENT: &[Cue] = &[Cue::Percent, Cue::Ratio];
 /// Further cues in the operands of a difference.
 const COMPARED: &[Cue] = &[Cue::Percent, Cue::Points];

@@ -50,7 +50,7 @@ impl Tables {
             doubt_sequential(asked, &lower),
             doubt_than_before(asked, &lower),
         ];
-        // Of several, only the last is kept.
+        // An answer has one doubt, so of several only the last is kept.
         if let Some(doubt) = doubts.into_iter().flatten().next_back() {
             answer.doubt = Some(doubt);
         }

@@ -214,7 +214,7 @@ impl Tables {
         asked: Option<Period>,
         near: Option<Place>,
     ) -> TableResult<Amount> {
-        // Of several periods, one with a day, otherwise the last.
+        // One period is looked up: of several, the last one with a day, otherwise the last.
         let own = of.spans.iter().copied();
         let asked = own.max_by_key(|one| one.end.day.is_some()).or(asked);
         let asked = asked.map(|asked| of.on_its_day(asked));

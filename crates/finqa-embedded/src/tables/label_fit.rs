@@ -32,6 +32,7 @@ static PARTS: LazyLock<HashSet<String>> = LazyLock::new(|| {
 static COST_STEMS: LazyLock<HashSet<String>> =
     LazyLock::new(|| set("expense cost charge spending"));
 
+/// Words of figures that are the same with "net" and without it.
 static SALES_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set("sales revenue"));
 
 /// Share of a word's weight that counts if it is not in the row's own label but in brackets, the

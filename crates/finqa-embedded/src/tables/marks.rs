@@ -65,7 +65,8 @@ static WHICH_PERIOD: LazyLock<Regex> =
 static FIRST_MONTHS: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"\b(?P<unit>first) (?:three|six|nine|\d+)[- ](?:months?|weeks?)\b"));
 
-/// The years after a year: "after 2031". A schedule may have them in a row "Thereafter".
+/// The years after a year, from 2000 on: "after 2031". A schedule may have them in a row
+/// "Thereafter".
 static AFTER_YEAR: LazyLock<Regex> = LazyLock::new(|| {
     regex!(r"\b(?P<unit>(?:after|beyond) (?:fiscal )?(?:year )?(?P<year>20\d\d))\b")
 });

@@ -11,7 +11,8 @@ pub(super) const SOFT: &str = "since total group overall consolidated net expens
     worth dollar dollars used cash-flow statement sheet income-statement period year quarter month week date time \
     brought billed company's out up per-share reported accounting principle";
 
-/// One figure with all its names: a line of `concepts.txt`.
+/// One figure with all its names: a line of `concepts.txt`. Each exists once, in [`CONCEPTS`], so
+/// concepts are compared by address.
 #[derive(Debug)]
 pub(super) struct Concept {
     /// Its names as stems.

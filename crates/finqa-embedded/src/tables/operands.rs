@@ -50,6 +50,7 @@ pub(super) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
             TokenPart::BothTerms => out.both_terms = true,
             TokenPart::Each(count, months) => out.each = Some((*count, *months)),
             TokenPart::Cue(Cue::Except) => {
+                // The first word, which the label may have too: "Sales outside the US".
                 let said = plain_stems(&token.text).into_iter();
                 out.except = said
                     .map(|stem| (stem, token.text.clone()))

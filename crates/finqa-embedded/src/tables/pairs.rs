@@ -26,7 +26,7 @@ impl Tables {
     /// in any table.
     pub(super) fn listed(&self, operands: &[Operand]) -> TableResult<Vec<Amount>> {
         let spans = operands.iter().flat_map(|of| &of.spans).copied();
-        // A period with a day, otherwise the last one.
+        // One period for all operands: the last one with a day, otherwise the last.
         let common = spans.max_by_key(|one| one.end.day.is_some());
         let apart = |of: &Operand| !of.rows.is_empty() || !of.except.is_empty() || of.both_terms;
         if operands.iter().any(apart) {
@@ -102,6 +102,7 @@ impl Tables {
     pub(super) fn parts(&self, operands: &[Operand], percent: bool) -> TableResult<[Amount; 2]> {
         let both = <&[Operand; 2]>::try_from(operands).ok();
         let spans = operands.iter().flat_map(|of| &of.spans).copied();
+        // One period for both, chosen as in `listed`.
         let asked = spans.max_by_key(|one| one.end.day.is_some());
         if let Some(pair) = both.and_then(|pair| self.of_one_part(pair, asked)) {
             self.check(&pair)?;
@@ -162,6 +163,7 @@ impl Tables {
             return pair.clone().try_into().map_err(|_| Doubt::Open);
         }
         let spans = part.spans.iter().chain(&whole.spans).copied();
+        // One period for both, chosen as in `listed`.
         let asked = spans.max_by_key(|one| one.end.day.is_some());
         let [mut alone, all] = [part, whole].map(|of| self.figure(of, asked, None));
         // "What share of sales came from the North?" asks for a part that adds up to the sales.
@@ -206,6 +208,7 @@ impl Tables {
     pub(super) fn paired(&self, part: &Operand, whole: &Operand) -> TableResult<Vec<Amount>> {
         let of = [part, whole];
         let spans = part.spans.iter().chain(&whole.spans).copied();
+        // One period for both, chosen as in `listed`.
         let asked = spans.max_by_key(|one| one.end.day.is_some());
         let mut parts = self.candidates(part, asked);
         let mut wholes = self.candidates(whole, asked);

@@ -20,7 +20,8 @@ const TERMS: &str = "current noncurrent non long short term due within after one
 /// Words of a heading that do not name a figure.
 const VAGUE: &str = "total net expense cost obligation liability";
 
-/// The stems that name a figure, in order: `words` without light words, terms and `vague` ones.
+/// The stems that name a figure: `words` without light words, terms and `vague` ones. They are
+/// sorted, each once, so that two names are equal if they have the same words in any order.
 fn core(words: &[String], vague: &str) -> Vec<String> {
     let named =
         |word: &&String| !is_light(word) && !lists_stem(TERMS, word) && !lists_stem(vague, word);

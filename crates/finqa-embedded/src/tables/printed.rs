@@ -158,6 +158,7 @@ impl Tables {
             [] if best.plain => None,
             [_, ..] if best.plain || self.is_plain() => {
                 let names = [best].into_iter().chain(others.iter().copied());
+                // Three names, set by hand, keep the reason short.
                 let names = self.names_of(names.take(3));
                 let names = names.join(" and ");
                 Some(Doubt::Missing(format!("several figures fit: {names}")))

@@ -167,6 +167,7 @@ impl Tables {
         let mut ways: Vec<Vec<String>> = readings
             .map(|way| way.words.into_iter().filter(needed).collect())
             .collect();
+        // Readings that differ only in words that are not needed are one way.
         ways.dedup();
         Subject {
             ways,

@@ -266,6 +266,7 @@ impl Tables {
             && !noun.iter().any(|(word, _)| table.is_heading(word))
         {
             let mut said: Vec<&str> = noun.iter().map(|(_, said)| said.as_str()).collect();
+            // A word occurs once for each of its stems.
             said.dedup();
             let noun = said.join(" ");
             return missing(format!(

@@ -50,6 +50,7 @@ fn has_day(period: &Period, day: Date) -> bool {
         .month
         .or(period.quarter.map(|part| part * length))
         .unwrap_or(12);
+    // Of a period that begins in an earlier year, only the months from January on count.
     let first = (last + 1).saturating_sub(length);
     day.month
         .is_some_and(|month| first <= month && month <= last)

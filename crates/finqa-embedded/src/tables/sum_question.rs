@@ -15,7 +15,8 @@ const ABOUT: &str = "total totals sum all altogether overall amount amounts valu
 /// Verbs that do not tell money spent from money received.
 const NEUTRAL: &str = "charged billed invoiced";
 
-/// More verbs for money that goes out and for money that comes in.
+/// Verbs for money that goes out and for money that comes in, besides [`OUT`] and [`IN`]. They
+/// count only in questions, not in headings and texts.
 const GOES: &str = "went gone send sent buying debited";
 const COMES: &str = "get got made make earn credited";
 const REFUNDS: &str = "refund refunds refunded";
