@@ -133,6 +133,7 @@ impl EarlierTurns {
                 .filter_map(|i| facts.all.get(*i))
                 .flat_map(|f| f.years.iter().copied())
                 .collect();
+            // Drops only repeats side by side, and keeps the order of the facts.
             years.dedup();
         }
         self.turns.push(EarlierTurn {
@@ -184,7 +185,7 @@ pub(crate) fn is_bare(asked: &Wording) -> bool {
 }
 
 /// Finds the facts of an expression's literals, ignoring signs. If several facts have the same
-/// literal, the one that fits the turn's question best is used.
+/// literal, the one that fits the turn's question best is used; on a tie, the last.
 fn locate(facts: &Facts, expr: &mut Expr, query: &SlotQuery, found: &mut Vec<usize>) {
     let mut scorer = SlotScorer::new(facts, query);
     expr.change_leaves(&mut |leaf| {

@@ -123,6 +123,7 @@ pub(crate) fn buckets(phrase: &str, before: &[&str], alone: bool) -> Vec<usize> 
         before_last,
         back(3).unwrap_or("-"),
     ]));
+    // Three or more years share a bucket, and so do the fourth turn and all later ones.
     let years = words.iter().filter(|word| **word == "@").count();
     let count = ["0", "1", "2", "3"]
         .get(years.min(3))

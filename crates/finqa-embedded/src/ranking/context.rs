@@ -354,7 +354,7 @@ pub(super) fn first_trait() -> usize {
 }
 
 /// The binary exponent of a value, read from its bits (IEEE 754): 6 for 100, because it is between
-/// 2^6 and 2^7. -1023 for 0, and -30 without a value.
+/// 2^6 and 2^7. -1023 for 0. -30 without a value, set by hand; the weights are fitted to it.
 pub(super) fn size(value: Option<f64>) -> f64 {
     let Some(value) = value else { return -30.0 };
     let exponent = (value.to_bits() >> 52) & 0x7ff;

@@ -119,7 +119,8 @@ pub(crate) struct FactRow {
     pub(crate) is_rate: bool,
     /// The summed weight of the label's words.
     pub weight: f64,
-    /// True if the row's name says that its amounts are paid or lost; computed on first use.
+    /// True if the row's name says that its amounts are paid or lost. Computed once, on first use,
+    /// because many candidates use facts of one row.
     pub(crate) outflow: OnceLock<bool>,
 }
 

@@ -173,6 +173,7 @@ impl Facts {
             }
         }
         let mut years: Vec<u16> = tokens.iter().filter_map(TextToken::year).collect();
+        // Drops only repeats side by side, and keeps the order of the text.
         years.dedup();
         (words, years)
     }
@@ -294,6 +295,7 @@ impl Facts {
         } else {
             let mut years = of_row.years.clone();
             years.extend(of_column.iter());
+            // Drops only repeats side by side: the years of the row stay first.
             years.dedup();
             years.into()
         };

@@ -290,7 +290,8 @@ pub(crate) fn distinct(words: &[Option<u32>]) -> Vec<u32> {
 }
 
 /// The fact of an amount in a sentence. `words` has the word of each token, and `label` each word
-/// once. The words near the amount are those of the 14 tokens before and the 8 after it.
+/// once. The words near the amount are those of the 14 tokens before and the 8 after it. Both
+/// numbers are set by hand.
 pub(crate) fn fact(
     number: &ProseNumber,
     filed: usize,
