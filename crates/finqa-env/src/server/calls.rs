@@ -47,6 +47,7 @@ pub(crate) fn reset(
         .reset(split, request.index, request.seed, id)?;
     Ok(StepOutcome {
         observation: Observation::Empty,
+        // 0.0 and not null, as the wire contract has it (docs/finqa-wire.md).
         reward: Some(0.0),
         done: false,
         metadata,

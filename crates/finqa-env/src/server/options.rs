@@ -79,10 +79,12 @@ pub struct ServerOptions {
 
 finqa_core::options::declared_defaults!(ServerOptions);
 
+// With 0, no session could ever be opened.
 fn some_sessions(text: &str) -> Result<usize, std::num::ParseIntError> {
     text.parse().map(std::num::NonZeroUsize::get)
 }
 
+// With 0, every WebSocket would be closed before it could answer a ping.
 fn some_seconds(text: &str) -> Result<Duration, std::num::ParseIntError> {
     let seconds: std::num::NonZeroU64 = text.parse()?;
     Ok(Duration::from_secs(seconds.get()))

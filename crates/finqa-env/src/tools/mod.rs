@@ -244,6 +244,7 @@ impl Tools {
                     "Error executing query: the result is longer than {limit} bytes: select less"
                 )
             }
+            // Only `Memory` is left, because `attempt` answers the other errors itself.
             _ => failed(query, "it needs more memory than a query may have"),
         }
     }

@@ -155,6 +155,7 @@ async fn reset(
     // A reset needs no field, so the body may be missing.
     let fields = reply::object(&headers, &body)?.unwrap_or_default();
     let request = validate::read(&fields, &validate::RESET_BODY)?;
+    // The lock is only for `calls`, which serves the shared environments of sessions too.
     let outcome = calls::reset(&Mutex::new(app.environment()), request)?;
     Ok(stateless_reply(&outcome))
 }
@@ -189,6 +190,7 @@ async fn step(
         .timeout_s
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .unwrap_or(STEP_TIMEOUT);
+    // Both are new, because the route is stateless. The lock is only for `calls`, as in `reset`.
     let (queries, environment) = (QueryCostHistory::default(), Mutex::new(app.environment()));
     match calls::step(&app, &queries, &environment, call, limit).await {
         Ok(outcome) => Ok(stateless_reply(&outcome)),
