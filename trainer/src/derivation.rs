@@ -10,7 +10,7 @@ type Expr = Expression<()>;
 /// A number alone in parentheses is read first as positive, then as negative, which it is in
 /// reports. If `percent`, the value can also be the answer as a fraction.
 pub fn program_of_answer(derivation: &str, answer: f64, percent: bool) -> Option<String> {
-    // Answers are rounded: allow 0.6 % of the answer, and at least 0.006.
+    // Answers are rounded: allow 0.6 % of the answer, and at least 0.006. Both are set by hand.
     let near = |value: f64| (value - answer).abs() <= 0.006 * answer.abs().max(1.0);
     [false, true].into_iter().find_map(|negative| {
         let expr = expression(derivation, negative)?;

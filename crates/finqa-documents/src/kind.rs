@@ -175,6 +175,7 @@ fn archive(bytes: &[u8]) -> Result<Kind, String> {
         return Ok(Kind::Workbook);
     };
     let has = |start: &str| {
+        // Names that cannot be decoded are skipped.
         let mut names = archive.file_names().flatten();
         names.any(|name| name.starts_with(start))
     };

@@ -17,7 +17,8 @@ static PERIOD: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// A fiscal year in a sentence, from 2000 on: "in fiscal 2031".
+/// A fiscal year in a sentence: "in fiscal 2031". Only from 2000 on, so the sentences of an
+/// older report give no fiscal year.
 static FISCAL: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)\bfiscal (?:year )?(?P<year>20\d\d)\b"));
 

@@ -112,6 +112,7 @@ impl<'s> ProgramSearch<'s> {
             if constant || !value.is_some_and(|x| self.target.matches(x)) {
                 continue;
             }
+            // Compared by address, because an equal expression elsewhere is not the numerator.
             return Some(if above.is_some_and(|above| std::ptr::eq(above, part)) {
                 CauseFound::new(
                     Cause::AbsoluteForRelative,

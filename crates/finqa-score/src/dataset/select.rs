@@ -103,7 +103,7 @@ pub fn select(dataset: &Dataset, selection: &Selection) -> Result<Vec<usize>, Da
 
 impl Dataset {
     /// The dataset with only these records, in this order. Positions beyond the end are ignored.
-    /// Source and hash stay those of the whole file.
+    /// Source and hash stay those of the whole file, because a run is identified by its file.
     pub fn pick(&self, positions: &[usize]) -> Self {
         Self {
             source: self.source.clone(),
