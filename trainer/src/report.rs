@@ -137,7 +137,9 @@ impl<'a> Report<'a> {
         );
     }
 
-    /// Prints how often turns after the first are right, by whether all earlier answers are right.
+    /// Prints how often turns after the first are right with own history, and how often the same
+    /// turns are right with gold history. They are grouped by whether all earlier answers are
+    /// right, and by which figures come from earlier turns.
     fn print_later_turns(&self) {
         let of = |history: &'static str| self.0.iter().filter(move |a| a.history == history);
         let with_gold: HashMap<_, _> = of("gold")

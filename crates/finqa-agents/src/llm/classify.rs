@@ -114,7 +114,8 @@ pub(super) fn request_id(exchange: &HttpReply, secret: &str) -> Option<String> {
     .map(|id| redact(id, &[secret]).into_owned())
 }
 
-/// Adds the status, the request id and the beginning of the body to an error.
+/// Adds the status, the request id and the beginning of the body to an error. `secret` is removed
+/// from the id; it was removed from the body before.
 fn with_exchange(mut error: ModelError, exchange: &HttpReply, secret: &str) -> ModelError {
     error.status = (exchange.status != 0).then_some(exchange.status);
     error.request_id = request_id(exchange, secret);

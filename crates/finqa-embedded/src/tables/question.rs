@@ -121,6 +121,8 @@ struct PerShare {
 }
 
 impl PerShare {
+    /// Finds each "per share" or "per unit" in a question; none if a plain table has the word "per"
+    /// in a label.
     fn find(tables: &Tables, text: &str) -> Self {
         let found = PER_SHARE.captures_iter(text);
         let found =

@@ -244,6 +244,8 @@ struct Hub<'a> {
 }
 
 impl Hub<'_> {
+    /// Fetches the commit of the requested revision and the list of its files. An error if the hub
+    /// cannot be asked or its list cannot be read.
     async fn revision(&self) -> Result<HubRevision, HubError> {
         let place = format!("api/datasets/{DATASET}/revision");
         let name = format!("{}?blobs=true", self.options.revision);

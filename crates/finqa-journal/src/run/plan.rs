@@ -162,8 +162,9 @@ impl Plan {
         self.units().flatten()
     }
 
-    /// The blake3 hash of the questions in their order, in hex. It is part of the run's identity.
-    /// It changes with the names of the variants of [`Mode`] and [`HistoryMode`].
+    /// The blake3 hash, in hex, of both modes and of the epoch and key of each question in order.
+    /// The texts of the questions are not in it. It is part of the run's identity, and changes with
+    /// the names of the variants of [`Mode`] and [`HistoryMode`].
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(format!("{:?} {:?}", self.mode, self.history).as_bytes());

@@ -198,7 +198,8 @@ fn word(row: &Row, gold: &Quantity) -> CauseFound {
     }
 }
 
-/// True if the words of an answer say that there is none. The list is set by hand.
+/// True if the words of an answer contain one that says that there is none, such as "cannot" or
+/// "unknown". The list is set by hand.
 fn says_nothing_found(word: &str) -> bool {
     const SAYINGS: [&str; 9] = [
         "n/a", "not ", "cannot", "can't", "unknown", "insufficient", "unavailable", "unable",

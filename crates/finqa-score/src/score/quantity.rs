@@ -23,7 +23,7 @@ pub struct WrittenNumber {
 }
 
 impl WrittenNumber {
-    /// The number multiplied by its scale word.
+    /// The number with `value` and `unit` multiplied by the scale word, and without the word.
     pub fn scaled(&self) -> Self {
         let factor = self.scale.map_or(1.0, Scale::factor);
         Self {

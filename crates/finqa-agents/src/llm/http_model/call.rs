@@ -113,7 +113,8 @@ impl HttpCall<'_> {
         }
     }
 
-    /// Notes that the server has answered, and adds the counts of the whole call to its reply.
+    /// Notes that the server has answered, and adds to the reply what only the call knows: its
+    /// requests, the lost ones, its time, and the parameters that `dialect` left out.
     fn answered(&self, dialect: AcceptedParameters, answer: ChatReply) -> ChatReply {
         let Self {
             model, transport, ..

@@ -21,8 +21,9 @@ use super::types::{ChatModel, ChatReply, ChatRequest, Stop};
 use folder::CallOutcome;
 pub use folder::{RepliesError, StoredReplies};
 
-/// The part of a request that determines its reply. Requests with equal keys share a reply.
-/// `server` consists of provider, API, address and model.
+/// The part of a request that determines its reply, with the node, epoch and repeat for which it is
+/// asked. Requests with equal keys share a reply. `server` consists of provider, API, address and
+/// model.
 fn key(server: &str, request: &ChatRequest) -> Value {
     let mut fields = serde_json::to_value(request).unwrap_or_default();
     if let Some(fields) = fields.as_object_mut() {
