@@ -153,6 +153,8 @@ pub(super) fn target<S, R: Copy + Eq, E>(
         .map(|edge| edge.target())
 }
 
+/// An error if a node declares a route that has no edge, or has an edge for a route that it does
+/// not declare.
 fn check_routes<S, R: Copy + Eq + Display, E>(
     graph: &DiGraph<Vertex<S, R, E>, Option<R>>,
 ) -> Result<(), GraphError> {
@@ -178,6 +180,7 @@ fn check_routes<S, R: Copy + Eq + Display, E>(
     Ok(())
 }
 
+/// An error if a node cannot be reached from the start, or cannot reach the end.
 fn check_paths<S, R, E>(
     graph: &DiGraph<Vertex<S, R, E>, Option<R>>,
     start: NodeIndex,

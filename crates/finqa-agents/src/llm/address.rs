@@ -23,6 +23,8 @@ pub(super) struct ServerAddress {
 }
 
 impl ServerAddress {
+    /// Builds the headers of all requests to the server, with its key. An error if the key has a
+    /// character that a header must not have.
     pub(crate) fn new(settings: &ModelConnection) -> Result<Self, SettingsError> {
         let key = match settings.key() {
             "" => NO_KEY,

@@ -41,6 +41,7 @@ fn lenient(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str(&finite)
 }
 
+/// Replaces each escape of a lone surrogate in a JSON string by `U+FFFD`. Pairs stay.
 fn without_lone_surrogates(token: &str) -> Cow<'_, str> {
     // Matches an escape, a pair of surrogates, or a lone surrogate, which is the group.
     static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {

@@ -60,6 +60,8 @@ impl RequestDifference {
         }
     }
 
+    /// Adds the field at `pointer` with the beginnings of both values, and counts their characters
+    /// that differ.
     fn add(&mut self, stored: &Value, asked: &Value, pointer: &str) {
         let [was, now] = [stored, asked].map(plain);
         let common = was.chars().zip(now.chars()).take_while(|(a, b)| a == b);

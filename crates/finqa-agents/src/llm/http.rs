@@ -52,6 +52,8 @@ pub fn download_client() -> Result<reqwest::Client, SettingsError> {
     })
 }
 
+/// A client with the settings that all clients share, which `change` adjusts. An error if it cannot
+/// be built even with the built-in certificates.
 fn build(
     direct: bool,
     change: fn(ClientBuilder) -> ClientBuilder,

@@ -134,6 +134,7 @@ impl Endpoint {
         Url::parse(address).map_or(Self::Compatible, |url| Self::of_url(&url))
     }
 
+    /// Finds the operator by the host name: subdomains of a provider's hosts are the provider's.
     pub(super) fn of_url(url: &Url) -> Self {
         let host = url.host_str().unwrap_or_default().to_ascii_lowercase();
         if is_loopback(&host) {

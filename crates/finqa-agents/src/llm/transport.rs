@@ -151,6 +151,8 @@ impl Transport {
         })
     }
 
+    /// Builds and sends one request, and adds it and its time to the counts of the call. A failure
+    /// is in the reply's `broken`.
     async fn attempt(&self, factory: HttpRequestFactory) -> HttpReply {
         let request = match factory.build().await {
             Ok(request) => request,
@@ -178,6 +180,8 @@ impl Transport {
         ended
     }
 
+    /// Sends a request. After the time limit, the reply has what has arrived so far, and a timeout
+    /// error in `broken`.
     async fn send(&self, request: reqwest::Request) -> HttpReply {
         let mut reply = HttpReply::default();
         let outcome = self.exchange(request, &mut reply);

@@ -46,6 +46,7 @@ pub struct Call {
 }
 
 impl Call {
+    /// The requests, tokens and cost of the call, and whether it failed.
     pub fn usage(&self) -> NodeUsage {
         match &self.reply {
             Some(reply) => NodeUsage {

@@ -122,6 +122,7 @@ impl EmbeddedAgent {
         Some(Round::new(1, reply, answer))
     }
 
+    /// The index of a document's page: one of those kept, or a new one, which is then kept.
     fn page(&self, document: &Arc<Document>) -> PageIndex {
         let known = |(page, _): &&(Arc<Document>, PageIndex)| Arc::ptr_eq(page, document);
         if let Some((_, page)) = self.pages.lock().iter().find(known) {

@@ -180,6 +180,7 @@ struct PrintedNumber {
 }
 
 impl PrintedNumber {
+    /// If `printed` has a percent sign, the value in percent; otherwise the value itself.
     fn of(value: f64, printed: &str) -> Self {
         let reading = answer(printed).ok().filter(|reading| reading.percent);
         let number = reading.as_ref().map_or(value, |reading| {

@@ -152,6 +152,7 @@ impl ProgramFigures<'_> {
         }
     }
 
+    /// The form of an argument, given the forms of the earlier steps' results.
     fn argument(&self, earlier: &[PercentForm], argument: &Argument) -> PercentForm {
         match argument {
             Argument::Literal { text, .. } => self.literal(text),

@@ -125,6 +125,7 @@ impl Sampling {
         }
     }
 
+    /// A request whose reply must be JSON in the schema of an analysis.
     pub(super) fn analysis_request(&self, node: &str, messages: Vec<ChatMessage>) -> ChatRequest {
         let format = ReplyFormat::JsonSchema {
             name: "analysis".to_owned(),

@@ -147,6 +147,7 @@ fn analyst(options: &PairOptions) -> AnalystNode {
     }
 }
 
+/// The node of the critic. It has a model only if a chat model is the analyst.
 fn critic(options: &PairOptions) -> CriticNode {
     CriticNode {
         mode: options.critic(),

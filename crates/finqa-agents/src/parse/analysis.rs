@@ -88,6 +88,7 @@ fn program_of(value: &Value) -> Option<String> {
     }
 }
 
+/// The steps of a reply: the items of a list, the lines of a text, or a single value.
 fn steps_of(value: &Value) -> Vec<String> {
     let step = |item: &Value| match item {
         Value::String(text) => Some(text.clone()),

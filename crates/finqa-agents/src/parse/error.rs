@@ -28,6 +28,8 @@ fn near(excerpt: &str) -> String {
 }
 
 impl ParseFailure {
+    /// A failure at a byte offset of `text`. Line and column count from 1, the column in
+    /// characters.
     pub(super) fn at(text: &str, offset: usize, what: impl Into<String>) -> Self {
         let (before, after) = text.split_at(text.floor_char_boundary(offset));
         let last_line = before.rsplit('\n').next().unwrap_or_default();

@@ -43,6 +43,7 @@ pub(crate) fn verdict_schema() -> Value {
     }))
 }
 
+/// The schema of an object that must have all of these properties and no others.
 fn strict(properties: Value) -> Value {
     let required: Vec<String> = properties
         .as_object()

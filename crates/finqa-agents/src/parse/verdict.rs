@@ -141,6 +141,7 @@ fn finds_nothing(text: &str) -> bool {
     matches!(text.to_lowercase().as_str(), "" | "none" | "n/a" | "-") || approves(text)
 }
 
+/// Reads a verdict in text: `ALL_OK`, or findings with bullets. Other text is unparsable.
 fn of_text(text: &str) -> CriticVerdict {
     if approves(text) {
         return CriticVerdict::Ok;

@@ -50,6 +50,7 @@ pub struct Prompts {
 }
 
 impl Prompts {
+    /// The templates that are compiled into the program.
     pub fn embedded() -> Self {
         let mut prompts = Self {
             environment: environment(),
@@ -142,6 +143,8 @@ impl Prompts {
         self.prompt("critic", variables(question, view))
     }
 
+    /// Renders the prompts of an agent. An error if a template cannot be rendered, for example
+    /// because it uses an unknown variable.
     fn prompt(&self, agent: &str, variables: minijinja::Value) -> Result<Prompt, PromptError> {
         // `page.j2` puts the earlier turns after the page. Rendered without them, it is what the
         // prompts of all questions about the page begin with.
@@ -246,6 +249,7 @@ fn rehearsed() -> Question {
     }
 }
 
+/// The template engine. An unknown variable is an error, and texts are not escaped for HTML.
 fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);

@@ -88,6 +88,7 @@ fn table(document: &Document) -> String {
     shown.collect::<Vec<_>>().join("\n\n")
 }
 
+/// The earlier turns as variables of a template, with the ids `h1`, `h2`, ….
 fn turns(history: &[HistoryEntry]) -> Vec<minijinja::Value> {
     history
         .iter()

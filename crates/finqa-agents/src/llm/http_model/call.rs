@@ -45,6 +45,7 @@ pub(super) struct HttpCall<'a> {
 }
 
 impl HttpModel {
+    /// Asks the server on a transport of its own, whose counts are those of this call only.
     async fn call(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError> {
         let transport = self.transport.fresh();
         let batches = self.batches.as_ref();

@@ -15,6 +15,7 @@ use crate::llm::types::{
     ChatMessage, ChatReply, ChatRequest, FinishReason, Role, ToolCall, ToolSpec,
 };
 
+/// The JSON of a request, with only the parameters that `dialect` accepts.
 pub(super) fn body(model: &str, request: &ChatRequest, dialect: AcceptedParameters) -> Value {
     let messages = request.messages.iter();
     let limit = |which| {
@@ -136,6 +137,7 @@ pub(super) fn read_answer(body: &Value) -> Result<ChatReply, &'static str> {
     Ok(reply)
 }
 
+/// Reads a tool call; `None` if it has no `function`. `index` replaces an absent id.
 fn read_call((index, call): (usize, &Value)) -> Option<ToolCall> {
     let function = call.get("function").filter(|it| it.is_object())?;
     Some(ToolCall {

@@ -12,6 +12,7 @@ use crate::llm::types::{
     ChatMessage, ChatReply, ChatRequest, FinishReason, ReplyFormat, Role, ToolCall, ToolSpec,
 };
 
+/// The JSON of a request, with only the parameters that `dialect` accepts.
 pub(super) fn body(model: &str, request: &ChatRequest, dialect: AcceptedParameters) -> Value {
     let system = system(request, dialect);
     let forced = forced_tool(request).filter(|_| dialect.format == FormatLevel::JsonSchema);
@@ -113,6 +114,7 @@ fn user_blocks(message: &ChatMessage, dialect: AcceptedParameters) -> Vec<Value>
     stable.into_iter().chain(text_block(rest)).collect()
 }
 
+/// The content blocks of an assistant message: its text, if any, then its tool calls.
 fn assistant_blocks(message: &ChatMessage) -> Vec<Value> {
     let calls = message.tool_calls.iter().map(|call| {
         // The protocol accepts only objects as arguments.
@@ -147,6 +149,8 @@ fn mark(block: &mut Value) {
     }
 }
 
+/// Reads the reply in a success body. The arguments of a tool that the request forced are its
+/// content. The error says what is missing in the body.
 pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ChatReply, &'static str> {
     let reason = text(body.get("stop_reason")).unwrap_or_default();
     let mut reply = ChatReply {

@@ -14,6 +14,7 @@ use crate::llm::types::{
     ChatMessage, ChatReply, ChatRequest, FinishReason, Role, ToolCall, ToolSpec,
 };
 
+/// The JSON of a request, with only the parameters that `dialect` accepts.
 pub(super) fn body(model: &str, request: &ChatRequest, dialect: AcceptedParameters) -> Value {
     let messages = request.messages.iter();
     let instructions: Vec<&str> = messages
@@ -45,6 +46,8 @@ pub(super) fn body(model: &str, request: &ChatRequest, dialect: AcceptedParamete
     ])
 }
 
+/// Adds the items of a message to `input`. A system message has none, because [`body`] sends it as
+/// `instructions`.
 fn push_items(message: &ChatMessage, input: &mut Vec<Value>) {
     match message.role {
         Role::System => {}
@@ -92,6 +95,8 @@ fn tool(spec: &ToolSpec) -> Value {
     })
 }
 
+/// Reads the reply in a success body. An error, in words, if the body has no `output` or its status
+/// is not that of a reply.
 pub(super) fn read_answer(body: &Value) -> Result<ChatReply, &'static str> {
     let status = text(body.get("status"));
     match status.as_deref() {

@@ -239,6 +239,7 @@ impl StoredReplies {
         .map_err(|reason| format!("{} is damaged ({reason})", path.display()))
     }
 
+    /// The path of the file for a key. Its name is the hash of the key.
     fn path(&self, key: &Value) -> PathBuf {
         let mut hasher = blake3::Hasher::new();
         canonical(key, &mut hasher);

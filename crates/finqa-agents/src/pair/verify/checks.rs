@@ -36,6 +36,7 @@ pub(super) fn value(answer: &Answer) -> Option<Finding> {
     })
 }
 
+/// Objects to an answer that its analyst calls a guess, and quotes the reason.
 pub(super) fn doubt(answer: &Answer) -> Option<Finding> {
     let why = answer.doubt.as_deref()?;
     Some(finding(
@@ -46,6 +47,7 @@ pub(super) fn doubt(answer: &Answer) -> Option<Finding> {
     ))
 }
 
+/// Objects to a program that cannot be executed. `error` says why.
 pub(super) fn invalid_program(error: &str) -> Finding {
     finding(
         FindingKind::InvalidProgram,

@@ -84,6 +84,8 @@ impl<'t> ProgramReader<'t, '_> {
         Some(c)
     }
 
+    /// Reads a sum, or two sums with `>` or `<` between them, for which it adds a `greater` step.
+    /// `None` if a sum cannot be read.
     fn comparison(&mut self, depth: usize) -> Option<Argument> {
         let left = self.sum(depth)?;
         let Some(operator) = self.operator(&['>', '<']) else {
