@@ -62,6 +62,7 @@ struct FitBlock {
 }
 
 impl BlockPassages {
+    /// Makes a passage of each paragraph and of each row below a table's header.
     fn read(blocks: &[Block]) -> Self {
         let mut texts: Vec<(&str, String)> = Vec::new();
         let mut places = Vec::new();

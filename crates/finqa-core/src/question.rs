@@ -57,6 +57,7 @@ impl Document {
         self.lazy_page.places(&self.text())
     }
 
+    /// The document in the form from which the page is parsed.
     fn text(&self) -> PageText<'_> {
         PageText {
             filename: &self.filename,

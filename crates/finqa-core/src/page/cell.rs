@@ -292,6 +292,7 @@ impl Cell {
 /// The form in which every dash is shown, however the file writes it.
 pub(super) const DASH: &str = "—";
 
+/// True for a text of dashes only, which may have a `$` before and a `%` after them.
 fn is_dash(text: &str) -> bool {
     let text = text.strip_prefix('$').map_or(text, str::trim_start);
     let text = text.strip_suffix('%').map_or(text, str::trim_end);

@@ -61,6 +61,7 @@ pub fn pages_read() -> usize {
 }
 
 impl Page {
+    /// Parses a page, and counts it in [`pages_read`].
     fn read(text: &PageText<'_>) -> Self {
         // Relaxed, because no other data depend on the counter.
         READ.fetch_add(1, Ordering::Relaxed);

@@ -50,6 +50,7 @@ impl Program {
             .collect())
     }
 
+    /// The program's value, with `round` applied if it is a number.
     fn run(&self, table: &[Vec<String>], round: fn(f64) -> f64) -> Result<Value, ProgramError> {
         match &self.body {
             Body::Number { value, .. } => Ok(Value::Number(round(*value))),
@@ -97,6 +98,8 @@ pub(super) fn run(
     }
 }
 
+/// The number or the earlier result that an argument of arithmetic names. An error if there is
+/// no such result, or if the argument is a row.
 fn cell(
     step: usize,
     argument: &Argument,

@@ -134,6 +134,7 @@ impl Walk {
         }
     }
 
+    /// Adds the texts in an element to the open paragraph and reads its child elements, in order.
     fn children(&mut self, element: ElementRef<'_>) {
         for child in element.children() {
             if let Node::Text(text) = child.value() {
@@ -222,6 +223,7 @@ impl Walk {
         rows
     }
 
+    /// The text of a cell, with the XBRL tags of its figures.
     fn cell(&self, cell: ElementRef<'_>) -> PrintedCell {
         let mut read = CellText {
             contexts: &self.contexts,

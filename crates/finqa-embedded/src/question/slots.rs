@@ -121,8 +121,7 @@ pub(crate) fn count(n: usize) -> f64 {
 pub(crate) struct SlotScorer<'a> {
     facts: &'a Facts,
     query: &'a SlotQuery,
-    /// The weight of all requested words, with a factor of 0.4 for those that the page lacks; 1 if
-    /// there are none.
+    /// The weight of all requested words, times 0.4 for those that the page lacks; 1 without any.
     total: f64,
     /// The weight of the inherited words; at least 1, because it is a divisor.
     inherited_total: f64,
@@ -178,13 +177,13 @@ impl<'a> SlotScorer<'a> {
         }
     }
 
-    /// The weight of a set's words that mean nearly the same as requested ones, as a share of
-    /// `total`.
+    /// The weight of a set's words that are similar to requested ones, as a share of `total`.
     fn sum_alike(&self, set: &WordSet) -> f64 {
         let found = self.query.alike.iter().filter(|(word, _)| set.has(*word));
         (found.map(|(_, weight)| weight).sum::<f64>() / self.total).min(1.0)
     }
 
+    /// Sets `label` to the fit of the query to a fact's row or sentence; `of` is [`LabelFit::of`].
     fn read_label(&mut self, fact: &Fact, of: (bool, usize)) {
         let (facts, query) = (self.facts, self.query);
         let (of_row, index) = of;
@@ -233,6 +232,7 @@ impl<'a> SlotScorer<'a> {
         out
     }
 
+    /// The sum of a fact's features, each times its weight. The features of pairs do not count.
     pub(crate) fn score(&mut self, fact: &Fact, index: usize) -> f64 {
         let features = self.features(fact, index);
         let own = match fact.place {

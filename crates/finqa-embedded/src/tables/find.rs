@@ -93,6 +93,7 @@ impl Tables {
         row.cells.get(place.column)?.as_ref()
     }
 
+    /// The labels of a cell's row and column.
     pub(super) fn labels_of(&self, place: Place) -> impl Iterator<Item = &Label> {
         let table = self.table(place);
         let row = table.and_then(|table| table.rows.get(place.row));

@@ -78,6 +78,7 @@ pub(super) struct Weights {
 }
 
 impl Weights {
+    /// Weighs the words by how often they are in labels and titles, relative to the number of rows.
     #[allow(clippy::cast_precision_loss, reason = "numbers of rows")]
     pub(super) fn read(tables: &[ReportTable], company: Vec<String>) -> Self {
         let mut counts: HashMap<String, usize> = HashMap::new();

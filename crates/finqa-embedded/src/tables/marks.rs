@@ -179,6 +179,8 @@ impl Marks {
         }
     }
 
+    /// Takes the periods out of the question and makes a token of each. A period inside a label of
+    /// the page stays.
     fn take_periods(&mut self, labels: &LabelPlaces) {
         let times = Times::read(&self.rest);
         for at in times.said.iter().filter(|at| !labels.has(at)) {

@@ -11,8 +11,7 @@ use regex::Regex;
 use super::figure::ReportFigure;
 use super::words::{LabelWords, in_one_script, plain_stems, same_word, stemmed};
 
-/// Words for the group and the parent company. They name figures only in a table that has columns
-/// of both.
+/// Words for the group and its parent. They name figures only in a table with columns of both.
 pub(super) const SCOPES: [&str; 2] = ["group", "company"];
 
 #[derive(Debug)]
@@ -52,8 +51,7 @@ pub(crate) struct Place {
 /// The label of a row or a column, as questions name it.
 #[derive(Debug, Default)]
 pub(super) struct Label {
-    /// The label without its period ("Sales 2031" becomes "Sales"), or the period if it has nothing
-    /// else.
+    /// The label without its period ("Sales" for "Sales 2031"), or the period if it has no words.
     pub(super) name: String,
     /// Stems of the label outside of its brackets.
     pub(super) words: LabelWords,
@@ -203,6 +201,7 @@ impl ReportTable {
         }
     }
 
+    /// The rows, with their figures, units and the section headings above them.
     fn read_rows(&self, table: &Table, days: DayOrder) -> Vec<ReportRow> {
         let width = self.columns.len();
         let percent: Vec<bool> = (0..width)
@@ -345,8 +344,7 @@ fn of_years(columns: &mut [ReportColumn]) {
     }
 }
 
-/// Dates columns below a heading that spans several of them, but is printed only above the first or
-/// the last one.
+/// Dates columns below a heading that spans several, but is printed only above the first or last.
 fn date_spanned(columns: &mut [ReportColumn]) {
     let mut left: Option<Period> = None;
     for column in columns.iter_mut().skip(1) {
@@ -385,6 +383,7 @@ pub(super) fn brackets(text: &str) -> (String, &str) {
 }
 
 impl Label {
+    /// Splits a printed label into its words, its period and the words in brackets.
     fn read(printed: &str, plain: bool, days: DayOrder) -> Self {
         let (mut period, rest) = Times::heading_in(printed, days);
         if let Some(month) = period
@@ -458,6 +457,7 @@ impl ReportColumn {
 }
 
 impl ReportRow {
+    /// Reads the label of a row. The caller fills in the cells and the section.
     fn read(printed: &str, table: &ReportTable, days: DayOrder) -> Self {
         let mut label = Label::read(printed, table.plain, days);
         if !table.plain && label.period.is_none_or(|period| period.end.year.is_none()) {

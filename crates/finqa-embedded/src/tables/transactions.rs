@@ -85,6 +85,7 @@ pub(super) struct TransactionText {
 }
 
 impl TransactionText {
+    /// Reads the words of a cell in lower case, without those that only link names.
     fn read(cell: &str) -> Self {
         let words = name_words(cell).into_iter();
         let words = words.map(|word| word.to_lowercase());

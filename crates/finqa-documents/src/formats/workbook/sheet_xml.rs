@@ -90,6 +90,8 @@ impl SheetReader {
         true
     }
 
+    /// Reads the start of an element: notes hidden columns and rows, and begins a row, a cell or a
+    /// formula.
     fn start(&mut self, element: &BytesStart<'_>) {
         match element.local_name().as_ref() {
             "col" => {
