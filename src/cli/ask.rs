@@ -193,6 +193,7 @@ struct Asking {
 }
 
 impl Asking {
+    /// Asks one question. The exit code says whether its answer is sure.
     async fn once(mut self, text: &str) -> Result<Exit, Failure> {
         if text.trim().is_empty() {
             return Err(Failure::usage("the question is empty"));

@@ -165,6 +165,7 @@ pub(super) fn drive(
     })
 }
 
+/// Starts the run, shows its progress to the end, and prints the results. Returns the exit code.
 async fn run_to_end(
     command: &mut impl RunCommand,
     settings: &Settings,
@@ -309,6 +310,8 @@ fn bug(message: &str) -> Failure {
     Failure::new(Exit::Bug, line)
 }
 
+/// Prints the summary and where the results are. With `--json` it prints only the summary as JSON,
+/// and with `--quiet` nothing.
 fn print_summary(results: &RunResults, shown: RunDisplay) -> Result<(), Failure> {
     let RunResults {
         folder, summary, ..

@@ -43,6 +43,7 @@ pub(crate) fn execute(
     Ok(Exit::Done)
 }
 
+/// A run in the list as JSON. If it cannot be read, only its id and the error.
 fn run_json(id: &str, state: &Result<RunState, String>) -> serde_json::Value {
     match state {
         Ok(RunState {

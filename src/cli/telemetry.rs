@@ -83,6 +83,7 @@ pub(crate) fn start_logs(log: &LogSettings, writer: &TerminalWriter) -> Result<T
     Ok(telemetry::install(log_options(log, writer))?)
 }
 
+/// The options of logs alone. [`start`] adds those of traces.
 fn log_options(log: &LogSettings, writer: &TerminalWriter) -> TelemetryOptions {
     let writer = writer.clone();
     TelemetryOptions {

@@ -19,6 +19,7 @@ pub struct Example {
 }
 
 impl Example {
+    /// `before` has the programs of earlier turns. `alone` marks a stand-alone question.
     fn new(question: &str, before: &[&str], program: &str, alone: bool, fold: usize) -> Self {
         let sketch = || sketch_example(question, before, program);
         Self {

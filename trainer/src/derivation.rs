@@ -50,6 +50,7 @@ impl Reader<'_> {
         Some(next)
     }
 
+    /// Reads products with plus or minus signs between them.
     fn sum(&mut self) -> Option<Expr> {
         let mut out = self.product()?;
         while let Some(sign) = self.take(&['+', '-', '–', '−']) {
@@ -59,6 +60,7 @@ impl Reader<'_> {
         Some(out)
     }
 
+    /// Reads factors with signs of multiplication or division between them.
     fn product(&mut self) -> Option<Expr> {
         let mut out = self.factor()?;
         while let Some(sign) = self.take(&['*', '×', '/', '÷']) {
@@ -70,6 +72,7 @@ impl Reader<'_> {
         Some(out)
     }
 
+    /// Reads a number, a negated factor, or a sum in brackets.
     fn factor(&mut self) -> Option<Expr> {
         if self.take(&['-', '–', '−']).is_some() {
             return negative(self.factor()?);

@@ -61,6 +61,8 @@ impl<'a> Report<'a> {
         rates
     }
 
+    /// Prints how often answers are right: by file and history, and without TAT-QA by shape, class
+    /// of question, place of the figures, and rank of the first right candidate.
     pub fn print(&self) {
         let mut sets: BTreeMap<String, Vec<&Answer<'_>>> = BTreeMap::new();
         for answer in &self.0 {
@@ -197,6 +199,8 @@ impl<'a> Report<'a> {
         confidence::fit(&used.collect::<Vec<_>>())
     }
 
+    /// Prints how well the confidence is calibrated, by kind of history, and how often the surest
+    /// answers are right.
     pub fn print_confidence(&self) {
         let judged = self.judged();
         let confidences = confidence::cross_fitted(&judged);

@@ -136,6 +136,7 @@ pub(crate) fn push_pandas_string(out: &mut String, text: &str) {
     push_escaped(out, text, true);
 }
 
+/// Appends `text` as a JSON string in ASCII. `/` is escaped only if `escape_slash`.
 fn push_escaped(out: &mut String, text: &str, escape_slash: bool) {
     out.push('"');
     for c in text.chars() {

@@ -69,6 +69,8 @@ pub fn open_answers(path: &Path, dataset: Option<&Dataset>) -> Result<Answers, A
     from_file(path, dataset)
 }
 
+/// Reads a file of predictions. With a dataset, it scores them again by the dataset's golds and
+/// counts the questions that the file lacks.
 fn from_file(path: &Path, dataset: Option<&Dataset>) -> Result<Answers, AnswersError> {
     let rows = read_predictions(path)?;
     let own: Vec<_> = rows.iter().map(|row| row.ground_truth.clone()).collect();

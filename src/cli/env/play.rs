@@ -255,6 +255,7 @@ async fn on_server(
     })
 }
 
+/// An environment in this process, on the data at `data_path` or on the sample.
 fn in_process(
     data_path: Option<OsString>,
     max_steps: u32,

@@ -42,6 +42,8 @@ impl TaskSplits {
         self.0.get(split as usize).map_or(&[], Vec::as_slice)
     }
 
+    /// Splits by company, so that no company is in two splits. With fewer than three companies it
+    /// splits by page, and with fewer than three pages by question.
     pub(super) fn new(questions: &[EnvQuestion]) -> Self {
         // Choose the coarsest grouping that has at least one group per split.
         let groups: [fn(&EnvQuestion) -> &str; 2] = [

@@ -280,6 +280,7 @@ fn numeric(c: &Context<'_>, at: usize) -> Value {
     }
 }
 
+/// The argument as a number; `None` if it is neither a number nor the text of one.
 fn number(c: &Context<'_>, at: usize) -> Option<f64> {
     match numeric(c, at) {
         // SQLite rounds a large integer to a double too.

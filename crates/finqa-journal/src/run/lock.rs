@@ -129,6 +129,7 @@ fn path(folder: &Path) -> PathBuf {
     folder.join(LOCK)
 }
 
+/// The holder's name for messages; "another process" if it has not written it.
 fn read(path: &Path) -> String {
     // The file is empty until its holder has written its name.
     let holder = std::fs::read_to_string(path).unwrap_or_default();

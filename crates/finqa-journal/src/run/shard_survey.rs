@@ -99,6 +99,7 @@ impl<'f> ShardSurvey<'f> {
         read.map_err(|reason| ShardsError::unreadable(run, shard.index(), reason))
     }
 
+    /// An error about a shard. For `is_data` see [`ShardsError::OfShard`].
     fn problem(&self, shard: Shard, problem: String, is_data: bool) -> ShardsError {
         ShardsError::OfShard {
             run: self.folder.name().to_owned(),
@@ -181,6 +182,8 @@ impl<'f> ShardSurvey<'f> {
         Ok(merged.close()?)
     }
 
+    /// Copies the rows that the survey found in a shard, and all calls, to the merged journal. The
+    /// rows get the survey's stamps.
     fn copy(&self, shard: Shard, from: &Journal, to: &mut Journal) -> Result<(), ShardsError> {
         let mut entries = Vec::with_capacity(BATCH);
         let mut written = Ok(());

@@ -82,6 +82,7 @@ pub struct BatchUsage {
 }
 
 impl BatchUsage {
+    /// Counts the submitted batches; `None` if there are none.
     fn of(journal: &Journal) -> Result<Option<Self>, JournalError> {
         let mut batches = journal.batches()?;
         // An entry without an id was planned, but not submitted.

@@ -58,6 +58,7 @@ impl Settings {
         self.check_names()
     }
 
+    /// Checks the settings with a range that begins at 0, such as the temperature.
     fn check_shares(&self) -> Result<(), SettingFault> {
         let agents = &self.agents;
         for (key, share, most) in [
@@ -73,6 +74,7 @@ impl Settings {
         Ok(())
     }
 
+    /// Checks the whole numbers, and that the highest cost is above 0.
     fn check_counts(&self) -> Result<(), SettingFault> {
         const ANY: u64 = u64::MAX;
         let size = |count: Option<usize>| count.map(|count| count as u64);
@@ -111,6 +113,7 @@ impl Settings {
         Ok(())
     }
 
+    /// Refuses an address with a secret in it, or one whose secret was replaced when it was stored.
     fn check_addresses(&self) -> Result<(), SettingFault> {
         let critic = self.agents.critic_base_url.as_deref();
         for (key, address, advice) in [
@@ -132,6 +135,7 @@ impl Settings {
         Ok(())
     }
 
+    /// Checks the names of the run and the model, and the ids of records.
     fn check_names(&self) -> Result<(), SettingFault> {
         if let Some(name) = &self.shards.run_name
             && let Some(reason) = name_error(name)

@@ -169,6 +169,8 @@ impl AnswerView<'_> {
     }
 }
 
+/// A round as the output of an answer shows it. Its findings are those of the checks, followed by
+/// the critic's or by the reason why the critic's reply cannot be read.
 fn round_findings(round: &Round) -> RoundFindings {
     let mut findings: Vec<String> = round.findings.iter().map(ToString::to_string).collect();
     match &round.verdict {

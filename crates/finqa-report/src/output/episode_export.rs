@@ -60,6 +60,7 @@ fn setup(meta: &RunMeta) -> Value {
     })
 }
 
+/// The line of one episode: its result, what it spent, its steps, and its whole conversation.
 fn line(row: &Row, episode: &EpisodeRecord, run: &str, setup: &Value, tools: &[Value]) -> Value {
     let calls = &row.solution.calls;
     let usages: Vec<_> = calls.iter().map(Call::usage).collect();

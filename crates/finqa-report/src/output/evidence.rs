@@ -66,6 +66,7 @@ pub(super) struct FiledPlace {
 const HEADING: usize = 12;
 
 impl NamedEvidence {
+    /// Names the place of a cited figure. `label` is empty if there is no such place.
     pub(super) fn new(question: &Question, cited: &CitedEvidence) -> Self {
         let (row, column, heading) = names(question, &cited.id).unwrap_or_default();
         let label = match (row.as_str(), column.as_str()) {

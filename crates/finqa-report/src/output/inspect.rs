@@ -143,6 +143,7 @@ fn scores(summary: &Summary) -> Vec<Value> {
     reward.into_iter().chain(rates).collect()
 }
 
+/// A score in Inspect's form. Its metrics are `metric` and those `ends` of its interval that exist.
 fn score(name: &str, n: usize, metric: &str, value: f64, ends: [(&str, Option<f64>); 2]) -> Value {
     let ends = ends
         .into_iter()
@@ -163,6 +164,8 @@ fn sample_id(row: &Row) -> String {
     format!("{}#{}", row.key.id, row.key.part)
 }
 
+/// An answered question in Inspect's form. Only a failure of the provider or a reached limit is an
+/// error.
 fn sample(row: &Row, model: &str) -> Value {
     let solution = &row.solution;
     let answer = solution.answer.as_ref();

@@ -46,6 +46,8 @@ impl Transcripts {
         Ok(Self { file, known })
     }
 
+    /// Writes the line of a question. Long texts that an earlier line has are written as their
+    /// numbers.
     pub fn add(&mut self, row: &Row) -> Result<(), OutputError> {
         self.file.put(|file| {
             let mut question = serde_json::to_value(TranscriptLine {

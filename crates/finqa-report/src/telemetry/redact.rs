@@ -67,6 +67,7 @@ impl Redactor {
         }
     }
 
+    /// Removes secrets from all texts of a span and of its events.
     fn span(&self, span: &mut SpanData) {
         span.name = self.text(&span.name).into();
         if let Status::Error { description } = &mut span.status {

@@ -33,6 +33,7 @@ pub(super) struct FileExporter {
 }
 
 impl FileExporter {
+    /// Appends the spans as one line of JSON. After the first failure, it writes nothing more.
     fn write(&self, spans: Vec<SpanData>) {
         let request = ExportTraceServiceRequest {
             resource_spans: group_spans_by_resource_and_scope(spans, &self.resource),

@@ -49,6 +49,7 @@ fn is_rounded_or_truncated_to(x: f64, typed: &NumberReading) -> bool {
     (x - typed.value).abs() < last_digit(typed.significant_decimals)
 }
 
+/// A right answer that is a number, rounded to 5 decimals. If `percent`, `x` is in percent.
 fn number(x: f64, percent: bool) -> ExpectedAnswer {
     // The dataset's values have five decimals. Multiplying by 100 adds rounding noise after these.
     let shown = Value::Number(round5(x));

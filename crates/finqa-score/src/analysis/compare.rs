@@ -322,6 +322,7 @@ fn same_question(pair: &AnswerPair<'_>) -> Result<(), AnalysisError> {
     Ok(())
 }
 
+/// Explains the wrong answers of both sides, and stores the causes in `pairs`.
 fn explain_misses<'p>(a: &'p Answers, b: &'p Answers, rule: Rule, pairs: &mut [AnswerPair<'p>]) {
     for (side, answers) in [a, b].into_iter().enumerate() {
         let mut searcher = MissExplainer::of(answers);

@@ -128,6 +128,8 @@ pub(super) fn with_operation(expression: &Expression, nth: usize, op: Op) -> Exp
     replaced(expression, nth, op, &mut 0)
 }
 
+/// Replaces the operation with the number `nth` by `by`. `next` is the number of the next
+/// operation.
 fn replaced(expression: &Expression, nth: usize, by: Op, next: &mut usize) -> Expression {
     let Some((op, a, b)) = expression.top() else {
         return expression.clone();

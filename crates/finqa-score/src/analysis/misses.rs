@@ -91,6 +91,7 @@ pub fn analyze(answers: &Answers, rule: Rule) -> MissAnalysis {
     }
 }
 
+/// The number of misses by each cause and its share of all misses, the most frequent first.
 fn counted(misses: &[Miss]) -> Vec<CauseCount> {
     let share = |count: usize| count as f64 / misses.len().max(1) as f64;
     let mut counts: Vec<CauseCount> = Cause::VARIANTS
@@ -128,6 +129,7 @@ impl MissExplainer {
         search
     }
 
+    /// Notes the answer and the gold of a row, with which later turns are explained.
     pub(super) fn add(&mut self, row: &Row) {
         let key = (name_hash(&row.key.id), row.epoch);
         self.noted.entry(key).or_default().push(EarlierAnswer {

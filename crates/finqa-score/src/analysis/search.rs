@@ -314,6 +314,8 @@ impl EvidenceSlot<'_> {
         readings
     }
 
+    /// The finding that the program used the number at `place` for this slot. A dash has its own
+    /// cause.
     fn misread_as(&self, place: &PageFigure, cause: Cause) -> CauseFound {
         let cause = if place.dash {
             Cause::DashAsNumber

@@ -104,6 +104,7 @@ pub fn from_str(origin: &str, json: &str) -> Result<Dataset, DatasetError> {
     from_bytes(origin, json.as_bytes(), None)
 }
 
+/// Reads the records of a file, or of one split of it. `origin` names the file in errors.
 fn from_bytes(origin: &str, bytes: &[u8], split: Option<&str>) -> Result<Dataset, DatasetError> {
     let mut assembler = Assembler::new(origin);
     let unread = read::records(origin, bytes, split, &mut |record| assembler.add(record))?;

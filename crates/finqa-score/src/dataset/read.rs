@@ -115,6 +115,8 @@ fn json<'b>(origin: &str, bytes: &'b [u8]) -> Result<&'b [u8], DatasetError> {
     }
 }
 
+/// Reads the record with this `number`. An error if it is too large, if a field has the wrong type,
+/// or if an unknown key resembles a known one. Other unknown keys are noted in `unread`.
 fn record(
     origin: &str,
     number: usize,

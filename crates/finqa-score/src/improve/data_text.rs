@@ -37,6 +37,8 @@ pub struct DataText {
 }
 
 impl DataText {
+    /// Collects the ids and row labels of all pages; programs, golds and figures of the propose
+    /// pages only.
     pub fn of(dataset: &Dataset, split: &PageSplit) -> Self {
         let mut text = Self {
             ids: BTreeSet::new(),
@@ -68,6 +70,7 @@ impl DataText {
         text
     }
 
+    /// Adds the programs, golds and figures of a propose page.
     fn add_page(&mut self, record: &Record) {
         let page = &record.document;
         let cells = page.table.iter().flatten().map(String::as_str);

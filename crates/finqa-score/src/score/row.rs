@@ -211,6 +211,7 @@ impl Row {
         }
     }
 
+    /// The prediction for this answer, in the form of [`Self::prediction`].
     fn prediction_of<'a>(&self, answer: Option<&'a Answer>) -> Cow<'a, str> {
         let Some(answer) = answer else {
             return Cow::Borrowed("");
@@ -347,6 +348,8 @@ pub fn score(row: &Row) -> Scores {
     }
 }
 
+/// True if the answer's value is gold by execution accuracy. Without a value, the printed answer is
+/// read as a number.
 fn answer_executes_to(gold: &Value, row: &Row, prediction: &str) -> bool {
     match row.value() {
         // The value in a file of predictions may be a printed answer, such as `14.1%`.

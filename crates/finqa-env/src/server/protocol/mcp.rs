@@ -92,6 +92,7 @@ impl ServerHandler for FinqaMcp {
 }
 
 impl FinqaMcp {
+    /// The four tools in the form of MCP.
     fn tools(&self) -> Vec<Tool> {
         let Value::Array(listed) = calls::tool_list() else {
             return Vec::new();

@@ -118,6 +118,8 @@ async fn accept(
     }
 }
 
+/// Sets the options of a socket: it sends at once, and on Linux it ends if the peer confirms
+/// nothing for `silence`.
 fn prepare(stream: &TcpStream, silence: Duration) -> io::Result<()> {
     // A reply is one small packet. Without this option, the system waits 40 ms for more data to
     // send with it.

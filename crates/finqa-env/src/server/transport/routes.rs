@@ -173,6 +173,7 @@ fn stateless_reply(outcome: &StepOutcome) -> Response {
 const STATELESS: &str =
     "each request plays in a fresh environment; episodes need the WebSocket at /ws";
 
+/// `POST /step`: makes one tool call in a fresh environment, or lists the tools.
 async fn step(
     State(app): State<Arc<ServerState>>,
     headers: HeaderMap,
@@ -204,6 +205,7 @@ async fn step(
     }
 }
 
+/// `POST /mcp`: answers a JSON-RPC request. A notification gets an empty answer.
 async fn json_rpc(State(app): State<Arc<ServerState>>, body: Bytes) -> Response {
     // A body that is not UTF-8 gets the same error as a body that is not JSON.
     let text = std::str::from_utf8(&body).unwrap_or("");
@@ -221,6 +223,7 @@ struct SocketQuery {
 
 type Handshake = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
 
+/// `GET /ws`: plays episodes over a WebSocket.
 async fn open_socket(
     State(app): State<Arc<ServerState>>,
     Extension(place): Extension<ConnectionPlace>,
@@ -266,6 +269,7 @@ async fn task_route(
     Ok(Json(tasks::answer(app.tools.catalog(), route, &request)?))
 }
 
+/// Refuses every name of an environment but this one with 404. Case does not count.
 fn known_environment(env: &str) -> Result<(), RefusedRequest> {
     if env.eq_ignore_ascii_case(tasks::ENVIRONMENT) {
         return Ok(());

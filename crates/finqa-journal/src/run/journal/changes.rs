@@ -48,6 +48,7 @@ impl Journal {
         self.record(&RunChange::Models(models), &[])
     }
 
+    /// Stores a change and the rows that it changed, in one transaction.
     fn record(&mut self, change: &RunChange, rows: &[Row]) -> Result<(), JournalError> {
         self.refuse_gone()?;
         let written = self.connection.transaction().and_then(|transaction| {

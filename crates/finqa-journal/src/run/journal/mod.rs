@@ -113,6 +113,7 @@ impl Journal {
         }
     }
 
+    /// Stores the entries in one transaction.
     fn write(&mut self, entries: &[JournalEntry]) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction()?;
         for entry in entries {

@@ -44,6 +44,8 @@ pub struct RunContent {
 }
 
 impl RunContent {
+    /// Collects the content from the journal, how the run ended, and its summary. An error if the
+    /// journal cannot be read.
     pub fn of(journal: &Journal, finish: &Finish, summary: &Summary) -> Result<Self, MlflowError> {
         let meta = &summary.run;
         let prompts = journal.prompts()?;

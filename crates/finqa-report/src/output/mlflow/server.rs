@@ -104,6 +104,7 @@ impl TrackingServer {
             .ok_or_else(|| self.unexpected(call, reply.to_string().as_bytes()))
     }
 
+    /// Begins a request to `path`, with the credentials, if any, and the time limit.
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let address = format!("{}{path}", self.target.uri);
         let request = self.http.request(method, address).timeout(CALL);
@@ -113,6 +114,7 @@ impl TrackingServer {
         }
     }
 
+    /// Sends a request and reads the JSON of the reply. `call` names the request in errors.
     async fn json(&self, call: &str, request: RequestBuilder) -> Result<Value, MlflowError> {
         let bytes = self.send(call, request).await?;
         let mut reply =

@@ -164,6 +164,7 @@ struct WrittenPage<'p> {
 }
 
 impl WrittenPage<'_> {
+    /// Renders the page and writes it to a file, with `elements` at the place of [`DATA`].
     fn write(
         &self,
         path: &Path,

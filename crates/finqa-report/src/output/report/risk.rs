@@ -26,6 +26,7 @@ pub(super) struct RiskFigure<'a> {
 }
 
 impl<'a> RiskFigure<'a> {
+    /// Scales the curve, so that its highest error or bound is at the top.
     pub(super) fn of(summary: &'a RiskSummary) -> Self {
         let points = &summary.curve.points;
         let bound = |point: &CurvePoint| point.measured.map(|it| it.bound);

@@ -57,6 +57,7 @@ pub(super) fn title(cause: Cause) -> String {
     in_words(cause.name())
 }
 
+/// A heading with the number of misses by this cause, and at most `examples` of them.
 fn examples_of(analysis: &MissAnalysis, cause: Cause, examples: usize) -> String {
     let misses = analysis.misses.iter();
     let misses: Vec<&Miss> = misses.filter(|miss| miss.cause == cause).collect();

@@ -73,6 +73,7 @@ pub fn short_answer(solution: &Solution) -> String {
     harmless(&single_spaced(&with_scale(&answer.printed, answer.unit))).into_owned()
 }
 
+/// The answer with its label and confidence in one line, or why there is none.
 fn headline(solution: &Solution) -> String {
     let mut line = short_answer(solution);
     let Some(answer) = &solution.answer else {
@@ -106,6 +107,7 @@ fn with_scale(answer: &str, unit: Unit) -> String {
     }
 }
 
+/// One line for each cited figure: its place, the figure, and what it is.
 fn evidence(view: &AnswerView<'_>) -> Vec<String> {
     let ids = view
         .evidence
@@ -123,6 +125,7 @@ fn evidence(view: &AnswerView<'_>) -> Vec<String> {
     lines.collect()
 }
 
+/// One line for the verdict of each round, followed by a line for each of its problems.
 fn critic(view: &AnswerView<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     let several = view.rounds.len() > 1;

@@ -91,6 +91,7 @@ fn read(of: &Explanation) -> Vec<(usize, String)> {
     lines
 }
 
+/// What was understood of a figure, in words: its name, qualifiers, periods and scope.
 fn figure(asked: &AskedFigure) -> String {
     let name = if asked.name.is_empty() {
         "no name".to_owned()

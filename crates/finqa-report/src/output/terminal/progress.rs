@@ -149,6 +149,7 @@ impl RunProgress {
         is_due
     }
 
+    /// Counts a question and shows the progress. `resumed` if an earlier process answered it.
     fn answered(&mut self, row: &Row, resumed: bool) {
         self.counts.answered += 1;
         self.counts.resumed += usize::from(resumed);
@@ -168,6 +169,7 @@ impl RunProgress {
         }
     }
 
+    /// Updates the texts at the bar.
     fn show(&self) {
         self.bar.set_message(joined([self.score(), self.eta()]));
         // The template has a second line only once it has text, so that no empty line is shown.
@@ -240,6 +242,7 @@ impl RunProgress {
         Some(format!("{} left", rough_time(seconds)))
     }
 
+    /// Removes the bar and says how the run ended. It says nothing of a fatal error or a bug.
     fn finish(&mut self, finish: &Finish, elapsed: Duration) {
         // No calls are in flight any more.
         self.counts.limits = LimitStatus {

@@ -76,6 +76,7 @@ fn difference(input: &InputValues, several: &SeveralRuns) -> String {
     )
 }
 
+/// One row for each run: its score, its difference from A, its cost and its times.
 fn table(several: &SeveralRuns) -> String {
     let rule = several.rule.short().to_uppercase();
     let rate = format!("{rule} % [95 % CI]");

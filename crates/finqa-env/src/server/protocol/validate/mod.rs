@@ -101,6 +101,7 @@ pub(crate) enum TaskRoute {
 }
 
 impl TaskRoute {
+    /// The fields that the body of this route has.
     pub(crate) fn shape(self) -> RequestShape {
         let fields: &'static [Field] = match self {
             Self::Tasks | Self::NumTasks => &[SPLIT],
