@@ -182,8 +182,8 @@ impl<'f> ShardSurvey<'f> {
         Ok(merged.close()?)
     }
 
-    /// Copies the rows that the survey found in a shard, and all calls, to the merged journal. The
-    /// rows get the survey's stamps.
+    /// Copies to the merged journal the rows of a shard that the survey found, with their calls and
+    /// the survey's stamps, and the calls of questions without an outcome.
     fn copy(&self, shard: Shard, from: &Journal, to: &mut Journal) -> Result<(), ShardsError> {
         let mut entries = Vec::with_capacity(BATCH);
         let mut written = Ok(());
