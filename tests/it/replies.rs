@@ -299,7 +299,7 @@ fn a_kept_folder_is_replayed_without_another_option() {
     let row = &place.rows("output/output.csv")[0];
     assert_eq!(
         (&*row["input_tokens"], &*row["output_tokens"]),
-        ("2249", "200")
+        ("2390", "200")
     );
 }
 
