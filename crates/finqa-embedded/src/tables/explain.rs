@@ -1,14 +1,15 @@
 //! Explains an answer from labels: what was read in the question, and the cells that fit best.
 
-use super::asked::{Asked, Operation, Which};
-use super::compute::DirectAnswer;
+use super::compute::direct_answer::DirectAnswer;
+use super::find::fit::FitFigure;
 use super::find::{CLOSE, FigureExpr};
-use super::fit::{FitFigure, is_light, is_loose};
-use super::operand::Operand;
+use super::page::table::Place;
 use super::page::{Doubt, TableResult, Tables};
-use super::table::Place;
+use super::question::asked::{Asked, Operation, Which};
+use super::question::operand::Operand;
 use super::words::same_word;
 use crate::explanation::{AskedFigure, ExplainedFigure, Explanation, LISTED};
+use crate::tables::words::{is_light, is_loose};
 
 /// The names of answers that are computed although the question asks for one figure.
 const COMPUTED: [&str; 2] = ["share", "measure"];

@@ -10,15 +10,15 @@
 //! the answer. It is sure if these have all words of the question, and no other figure that fits as
 //! well has another value.
 //!
-//! Reading order: `words`, `figure` and `table` read a page; `names` (with `concepts.txt`),
-//! `operand`, `phrases`, `token`, `marks`, `question`, `operands` and `asked` read a question;
-//! `label_fit`, `fit`, `page`, `printed` and `find` find the figure of an operand, with
-//! `statements`, `unread`, `tags` and `witnesses` (with `tags.txt`), `whole_label`, `measure`,
-//! `parts` and `sentences`; `compute` applies the operation, unless `spelled` reads a formula from
-//! the question, with `series`, `lines`, `groups`, `ranking`, `ranked`, `pairs`, `several`,
-//! `counts`, `unmet`, `doubts` and `scopes`; `concept` computes the confidence; `follow_up`
-//! completes a question by the last one; `sum_question`, `transactions` and `spent` read lists of
-//! payments; `explain` records how an answer is found.
+//! Reading order; each folder uses only those before it:
+//!
+//! - `words` defines the stems by which labels and questions are compared.
+//! - `page` reads the tables into labels, periods, tags and figures.
+//! - `question` reads a question: its tokens, its operation and its operands, and what it keeps of
+//!   the question before it.
+//! - `find` finds the figure that an operand names.
+//! - `compute` applies the operation to these figures.
+//! - `confidence` says how likely the answer is right, and `explain` how it was found.
 //!
 //! The dataset's pages are not read this way: their questions name rows loosely, and the
 //! weights learn what they mean.
@@ -27,66 +27,29 @@
 //! folder are set by hand, with the reports of docs/embedded-analyst.md in view. `.ci/questions`,
 //! `.ci/statement-rows` and `.ci/filings` measure the effect of a change.
 
-mod asked;
 mod compute;
-mod concept;
-mod counts;
-mod doubts;
+mod confidence;
 mod explain;
-mod figure;
 mod find;
-mod fit;
-mod follow_up;
-mod groups;
-mod label_fit;
-mod lines;
-mod marks;
-mod measure;
-mod names;
-mod operand;
-mod operands;
 mod page;
-mod pairs;
-mod parts;
-mod phrases;
-mod printed;
 mod question;
-mod ranked;
-mod ranking;
-mod scopes;
-mod sentences;
-mod series;
-mod several;
-mod spelled;
-mod spent;
-mod statements;
-mod sum_question;
-mod table;
-mod tags;
-mod token;
-mod transactions;
-mod unmet;
-mod unread;
-mod whole_label;
-mod witnesses;
 pub(crate) mod words;
 
 use finqa_core::number::Scale;
 
 use crate::explanation::Explanation;
-use crate::expr::{Expr, PageLeaf};
-use crate::reading::facts::Facts;
-use asked::{Asked, Operation};
-pub(crate) use compute::DirectAnswer;
+pub(crate) use compute::direct_answer::DirectAnswer;
+pub(crate) use compute::spent::SUM_OF_ROWS;
 pub(crate) use find::FigureExpr;
-pub(crate) use names::ways_to_say;
-pub use names::{names_amount, names_row};
+pub(crate) use find::sentences::StatedFact;
 use page::TableResult;
+pub(crate) use page::table::Place;
 pub(crate) use page::{Doubt, Tables};
-pub(crate) use sentences::StatedFact;
-pub(crate) use spent::SUM_OF_ROWS;
-pub(crate) use table::Place;
-use token::Token;
+use question::asked::{Asked, Operation};
+pub(crate) use question::names::ways_to_say;
+pub use question::names::{names_amount, names_row};
+use question::token::Token;
+use question::{asked, follow_up};
 
 /// Why a list of transactions does not answer.
 const NO_SUM: &str = "of a list of transactions, only sums are read";
@@ -322,33 +285,6 @@ impl Tables {
     pub(crate) fn unit_of_cell(&self, place: Place) -> (bool, Option<Scale>) {
         let cell = self.cell(place);
         cell.map_or((false, None), |cell| (cell.percent, cell.scale))
-    }
-}
-
-impl DirectAnswer {
-    /// The expression of a single answer, or one for each figure of a list.
-    pub(crate) fn exprs(&self) -> impl Iterator<Item = &FigureExpr> {
-        [&self.expr].into_iter().chain(&self.others)
-    }
-
-    /// The row and the column of each cell that the expression uses, for a page with one table.
-    pub(crate) fn cells(&self) -> Vec<(usize, usize)> {
-        let places = self.expr.leaves().into_iter();
-        let places = places.filter_map(|leaf| leaf.source);
-        places.map(|place| (place.row, place.column)).collect()
-    }
-
-    /// The expression over the facts of the page; `None` if a cell is not among them.
-    pub(crate) fn expr(&self, facts: &Facts) -> Option<Expr> {
-        let fact = |place: Place| {
-            let cell = Some((place.row, place.column));
-            facts.all.iter().position(|fact| fact.cell() == cell)
-        };
-        let expr = self
-            .expr
-            .with_sources(&mut |source: &Option<Place>| source.and_then(fact));
-        let known = |leaf: &&PageLeaf| leaf.source.is_some() || leaf.is_constant();
-        expr.leaves().iter().all(known).then_some(expr)
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) const FILLERS: &str = "a an the of in on at for to from by with and o
 
 /// Words of questions about reports that do not change what is asked. People put them around the
 /// name of a figure: "how much went out the door for rent".
-pub(super) const NOISE: &str = "about again all-in altogether around away back bad big bring bringing \
+pub(crate) const NOISE: &str = "about again all-in altogether around away back bad big bring bringing \
     brings brought carry carrying carried charge charged currently door fast find give go goes \
     going gone good handed hold held holding how incur incurred into just keep kept laid large lay left let \
     look looking me need onto order out outlay overall pass please post posted put puts quick \
@@ -30,25 +30,38 @@ pub(super) const NOISE: &str = "about again all-in altogether around away back b
     invest invested owe owed owes pay pays paying report owns own airline insurer retailer manufacturer";
 
 /// Verbs between the whole and the part: "what share of sales came from A?"
-pub(super) const VERBS: &str = "is was are were comes came come made did do does has had have earned \
+pub(crate) const VERBS: &str = "is was are were comes came come made did do does has had have earned \
     stemmed derived billed goes went";
 
 /// Pronouns that refer to an earlier question.
-pub(super) const PRONOUNS: &str = "it its that this these those they them";
+pub(crate) const PRONOUNS: &str = "it its that this these those they them";
 
 /// Words of a label that a question can omit without asking for another row: "Total net sales".
 pub(crate) const LIGHT: &str =
     "total overall actual consolidated equivalents attributable net subtotal end";
 
 /// Words of a section that say where in a statement a row is, but not whose figures these are.
-pub(super) const STRUCTURAL: &str = "assets liabilities equity current noncurrent non operating investing financing activities cash flow flows \
+pub(crate) const STRUCTURAL: &str = "assets liabilities equity current noncurrent non operating investing financing activities cash flow flows \
     costs expenses revenue revenues sales income earnings loss other statement adjustments reconcile \
     provided used change changes per share shares stockholders shareholders common stock capital basic \
     diluted commitments contingencies continuing operations partners members deficit class b \
     calculation numerator denominator";
 
 /// Words that a question can add to a label: "people" in "how many people are employees".
-pub(super) const LOOSE: &str = "due people persons work";
+pub(crate) const LOOSE: &str = "due people persons work";
+
+static LIGHT_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stemmed(LIGHT));
+static LOOSE_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stemmed(LOOSE));
+
+/// True for a word with which a question can ask for any figure, so that no label need have it:
+/// "total" and "due" in "the total due".
+pub(crate) fn is_loose(word: &str) -> bool {
+    word == "total" || LOOSE_STEMS.contains(word)
+}
+
+pub(crate) fn is_light(word: &str) -> bool {
+    LIGHT_STEMS.contains(word) || word.chars().all(|c| !c.is_alphabetic())
+}
 
 /// True if a space-separated list has exactly this word.
 pub(crate) fn lists(list: &str, word: &str) -> bool {
@@ -61,7 +74,7 @@ pub(crate) fn lists_stem(list: &str, word: &str) -> bool {
 }
 
 /// The words of a list, stemmed.
-pub(super) fn stemmed(list: &str) -> HashSet<String> {
+pub(crate) fn stemmed(list: &str) -> HashSet<String> {
     let words = list.split_whitespace();
     words.map(|word| stem(word).into_owned()).collect()
 }
@@ -88,12 +101,12 @@ pub(crate) fn stems(text: &str) -> Vec<String> {
 }
 
 /// The spellings of the United States. Without this, "U.S." would be read as "us".
-pub(super) static STATES: LazyLock<Regex> = LazyLock::new(|| {
+pub(crate) static STATES: LazyLock<Regex> = LazyLock::new(|| {
     regex!(r"\b[Uu]nited [Ss]tates\b(?: of America\b)?|\b[Uu]\.[Ss]\.?|\bUS\b|\bu\.s\b\.?")
 });
 
 /// The stems of a text in which hyphens, slashes and trade marks count as spaces.
-pub(super) fn plain_stems(text: &str) -> Vec<String> {
+pub(crate) fn plain_stems(text: &str) -> Vec<String> {
     stems(&STATES.replace_all(text, "usa ").replace(
         ['-', '/', '\u{2013}', '\u{2014}', '\u{ae}', '\u{2122}'],
         " ",
@@ -102,7 +115,7 @@ pub(super) fn plain_stems(text: &str) -> Vec<String> {
 
 /// The words of a label in Latin script and those in another script, because a label in two
 /// languages says one thing twice. `None` if the label does not have both.
-pub(super) fn in_one_script(text: &str) -> Option<(String, String)> {
+pub(crate) fn in_one_script(text: &str) -> Option<(String, String)> {
     let is_latin = |word: &&str| {
         word.chars()
             // U+024F is the last letter of the block Latin Extended-B.
@@ -125,37 +138,37 @@ pub(crate) fn same_word(a: &str, b: &str) -> bool {
 /// The words of a label. The tables share equal words in memory, because a table may have a hundred
 /// thousand rows.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct LabelWords(Box<[Arc<str>]>);
+pub(crate) struct LabelWords(Box<[Arc<str>]>);
 
 impl LabelWords {
-    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &str> + Clone {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &str> + Clone {
         self.0.iter().map(|word| &**word)
     }
 
-    pub(super) fn contains(&self, word: &str) -> bool {
+    pub(crate) fn contains(&self, word: &str) -> bool {
         self.iter().any(|own| own == word)
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(super) fn to_vec(&self) -> Vec<String> {
+    pub(crate) fn to_vec(&self) -> Vec<String> {
         self.iter().map(str::to_owned).collect()
     }
 
-    pub(super) fn with(&self, more: impl Iterator<Item = &'static str>) -> Self {
+    pub(crate) fn with(&self, more: impl Iterator<Item = &'static str>) -> Self {
         let own = self.0.iter().cloned();
         Self(own.chain(more.map(Into::into)).collect())
     }
 
     /// The same words, sharing the text of each word that is already in `known`. Adds the others to
     /// `known`.
-    pub(super) fn shared(&self, known: &mut HashSet<Arc<str>>) -> Self {
+    pub(crate) fn shared(&self, known: &mut HashSet<Arc<str>>) -> Self {
         let share = |word: &Arc<str>| match known.get(word) {
             Some(known) => Arc::clone(known),
             None => {

@@ -1,0 +1,86 @@
+//! Finds rows that may count things although the caption of their table states money: "Aircraft"
+//! under "USD in millions". No list has all things that are counted, so the digits and the name of
+//! a row decide.
+
+use crate::reading::outflow::names_cost;
+use crate::tables::find::Amount;
+use crate::tables::find::statements::{BALANCES, FLOWS};
+use crate::tables::page::figure::ReportFigure;
+use crate::tables::page::table::{ReportRow, ReportTable};
+use crate::tables::page::{Doubt, Tables};
+use crate::tables::question::names::amount_named;
+use crate::tables::words::lists;
+use finqa_core::page::without_unit;
+
+/// Plurals that do not end like one.
+const PLURALS: &str = "aircraft people cattle sheep fish livestock";
+
+impl Tables {
+    /// The reason to doubt that the scale of the table applies to a figure, because its row may
+    /// count things.
+    pub(crate) fn may_count(&self, one: &Amount) -> Option<Doubt> {
+        let place = one.place()?;
+        let table = self.table(place)?;
+        let row = table.rows.get(place.row)?;
+        // Without a scale, there is nothing to doubt.
+        one.scale?;
+        // A tag or a unit says what the figure is.
+        let stated = self.tags.contains_key(&place)
+            || !row.unit.is_empty()
+            || without_unit(&row.printed).is_some();
+        if stated || table.statement.is_some() || !table.may_count(row) {
+            return None;
+        }
+        let name = &row.printed;
+        Some(Doubt::Missing(format!(
+            "{name} may be a number of things, without the scale of the table"
+        )))
+    }
+}
+
+impl ReportTable {
+    /// True if the figures of a row may be numbers of things, to which the scale of the table does
+    /// not apply. The digits decide, then the name of the row.
+    fn may_count(&self, row: &ReportRow) -> bool {
+        let is_money = |words: &[&str]| {
+            let lasts = |word: &&str| FLOWS.contains(*word) || BALANCES.contains(*word);
+            words.iter().any(lasts) || names_cost(&words.join(" "))
+        };
+        let is_known = |row: &ReportRow| {
+            let words: Vec<&str> = row.label.words.iter().collect();
+            amount_named(&row.label.words.to_vec()).is_some() || is_money(&words)
+        };
+        if is_known(row) {
+            return false;
+        }
+        let scaled = |row: &ReportRow| -> Vec<bool> {
+            let figures = row.cells.iter().flatten();
+            let figures = figures.filter(|cell: &&ReportFigure| cell.scale.is_some());
+            figures.map(|cell| cell.literal().contains('.')).collect()
+        };
+        let others = self.rows.iter().filter(|other| !std::ptr::eq(*other, row));
+        let others: Vec<Vec<bool>> = others
+            .map(scaled)
+            .filter(|cells| !cells.is_empty())
+            .collect();
+        let decimals = others.iter().filter(|cells| cells.contains(&true)).count();
+        let whole = !scaled(row).contains(&true);
+        // Money has the same decimals in all rows.
+        if whole && decimals > 0 && 2 * decimals >= others.len() {
+            return true;
+        }
+        // Otherwise the row is money if its title or section names an amount ("Pumps" under "Net
+        // sales by product"), if the table has a total, or if no row is known to be money.
+        let title = self.title.iter().chain(row.section.iter());
+        let title: Vec<&str> = title.map(String::as_str).collect();
+        let is_sum = |row: &ReportRow| row.label.total && !row.cells.iter().all(Option::is_none);
+        let lower = row.printed.trim().to_lowercase();
+        let plural = lower.ends_with('s') && !lower.ends_with("ss") || lists(PLURALS, &lower);
+        whole
+            && plural
+            && lower.chars().all(char::is_alphabetic)
+            && !is_money(&title)
+            && !self.rows.iter().any(is_sum)
+            && self.rows.iter().any(is_known)
+    }
+}

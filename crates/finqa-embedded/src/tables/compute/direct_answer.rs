@@ -1,0 +1,55 @@
+//! Defines an answer from labels, with its expressions over the cells of the page.
+
+use finqa_core::number::UnitKind;
+
+use crate::expr::{Expr, PageLeaf};
+use crate::reading::facts::Facts;
+use crate::tables::find::FigureExpr;
+use crate::tables::page::Doubt;
+use crate::tables::page::table::Place;
+
+/// An answer found by labels: a figure, a calculation, or the label of a row or a column.
+#[derive(Clone, Debug)]
+pub(crate) struct DirectAnswer {
+    /// The name of the operation as it is shown to people: "look-up", "relative change".
+    pub(crate) name: &'static str,
+    pub(crate) expr: FigureExpr,
+    pub(crate) kind: UnitKind,
+    /// The text that answers, if the answer is not a number ("Europe"), or all figures of a list.
+    pub(crate) label: Option<String>,
+    /// The expressions of a list of figures, without the first.
+    pub(crate) others: Vec<FigureExpr>,
+    /// The values of a list of figures, in the order asked; empty for a single answer.
+    pub(crate) values: Vec<String>,
+    /// The reason why the answer is only a guess; `None` for a sure one.
+    pub(crate) doubt: Option<Doubt>,
+    /// The probability that it is right, from 0 to 1.
+    pub(crate) confidence: f64,
+}
+
+impl DirectAnswer {
+    /// The expression of a single answer, or one for each figure of a list.
+    pub(crate) fn exprs(&self) -> impl Iterator<Item = &FigureExpr> {
+        [&self.expr].into_iter().chain(&self.others)
+    }
+
+    /// The row and the column of each cell that the expression uses, for a page with one table.
+    pub(crate) fn cells(&self) -> Vec<(usize, usize)> {
+        let places = self.expr.leaves().into_iter();
+        let places = places.filter_map(|leaf| leaf.source);
+        places.map(|place| (place.row, place.column)).collect()
+    }
+
+    /// The expression over the facts of the page; `None` if a cell is not among them.
+    pub(crate) fn expr(&self, facts: &Facts) -> Option<Expr> {
+        let fact = |place: Place| {
+            let cell = Some((place.row, place.column));
+            facts.all.iter().position(|fact| fact.cell() == cell)
+        };
+        let expr = self
+            .expr
+            .with_sources(&mut |source: &Option<Place>| source.and_then(fact));
+        let known = |leaf: &&PageLeaf| leaf.source.is_some() || leaf.is_constant();
+        expr.leaves().iter().all(known).then_some(expr)
+    }
+}

@@ -1,0 +1,115 @@
+//! Finds the words of a question that make its answer doubtful, whichever figure answers it.
+
+use std::sync::LazyLock;
+
+use finqa_core::page::Statement;
+use finqa_core::regex;
+use regex::Regex;
+
+use super::direct_answer::DirectAnswer;
+use crate::tables::find::FigureExpr;
+use crate::tables::page::table::ReportTable;
+use crate::tables::page::{Doubt, Tables};
+use crate::tables::question::asked::{Asked, Operation};
+use crate::tables::question::marks::RELATIVE_TIME;
+
+/// A comparison with the year before that people usually expect in percent.
+static YEAR_ON_YEAR: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"\b(?:year[- ](?:over|on)[- ]year|yoy|y[-/]o?-?y)\b"));
+
+/// A comparison with the quarter or month directly before: "quarter over quarter".
+static SEQUENTIAL: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"\b(?:(?:quarter|month|week)[- ](?:over|on|by|to)[- ](?:quarter|month|week)|qoq|q/q|mom|m/m|sequential(?:ly)?)\b"
+    )
+});
+
+/// A comparison of each item with its own earlier figure: "which segments had lower sales than last
+/// year". It does not ask for the smallest.
+static THAN_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"\b(?:lower|higher|less|more|fewer|smaller|larger|greater)\b.* than (?:in )?(?:(?:a|one|the) )?(?:(?:last|previous|prior) )?(?:year|quarter|month|period)\b"
+    )
+});
+
+/// Words by which a question asks for the change as an amount and not in percent. "illion" is the
+/// end of "million" and "billion".
+const OF_AMOUNTS: [&str; 7] = [
+    "by how much", "amount", "dollar", "euro", "illion", "thousand", "point",
+];
+
+impl Tables {
+    /// Adds the doubts that the words of a question raise. Most replace a doubt about the figures,
+    /// because they say what else the question can mean.
+    pub(crate) fn doubt_wording(&self, asked: &Asked, text: &str, answer: &mut DirectAnswer) {
+        let days = self.lists_days(asked, &answer.expr);
+        answer.doubt = answer.doubt.take().or(days);
+        let lower = text.to_lowercase();
+        let doubts = [
+            self.doubt_time(&lower, &answer.expr),
+            doubt_sequential(asked, &lower),
+            doubt_than_before(asked, &lower),
+        ];
+        // An answer has one doubt, so of several only the last is kept.
+        if let Some(doubt) = doubts.into_iter().flatten().next_back() {
+            answer.doubt = Some(doubt);
+        }
+        let in_percent = || doubt_amount(asked, &lower);
+        answer.doubt = answer.doubt.take().or_else(in_percent);
+        let scope = self.other_scope(text, answer);
+        let scope = scope.or_else(|| self.not_held_for_sale(text, answer));
+        answer.doubt = scope.or(answer.doubt.take());
+    }
+
+    /// The doubt about a relative time, and `None` if the question has none. In an annual report,
+    /// "last year" is the latest year. Other relative times are doubtful, because a report does not
+    /// say when the question is asked.
+    fn doubt_time(&self, lower: &str, expr: &FigureExpr) -> Option<Doubt> {
+        let time = RELATIVE_TIME.find(lower)?.as_str();
+        if time.starts_with("last") && time.ends_with("year") && self.is_annual() {
+            return None;
+        }
+        let place = expr.leaves().into_iter().find_map(|leaf| leaf.source)?;
+        let columns = self.table(place)?.columns.iter().skip(1);
+        let heads: Vec<&str> = columns.map(|one| one.printed.as_str()).collect();
+        let why = format!("{time:?} may be any of {}", heads.join("; "));
+        Some(Doubt::Missing(why))
+    }
+
+    /// True if all columns of a report's statements of income, cash flows and equity are years.
+    fn is_annual(&self) -> bool {
+        let flows = |table: &&ReportTable| table.statement == Some(Statement::Flows);
+        let columns = self
+            .tables
+            .iter()
+            .filter(flows)
+            .flat_map(|table| &table.columns);
+        let mut periods = columns.filter_map(|column| column.label.period).peekable();
+        periods.peek().is_some() && periods.all(|period| period.length() == 12)
+    }
+}
+
+/// The doubt about a comparison with the period directly before, if the question names no periods.
+fn doubt_sequential(asked: &Asked, lower: &str) -> Option<Doubt> {
+    let said = SEQUENTIAL.find(lower)?.as_str();
+    let compares = matches!(asked.operation, Operation::Difference | Operation::Compare);
+    let undated = asked.operands.iter().all(|of| of.spans.len() < 2);
+    let why = format!("{said:?} is of the period before, the figures may not be");
+    (compares && undated).then_some(Doubt::Missing(why))
+}
+
+/// The doubt about "which" with a comparison of each item with its own earlier figure.
+fn doubt_than_before(asked: &Asked, lower: &str) -> Option<Doubt> {
+    let which = matches!(asked.operation, Operation::Extreme { which: Some(_), .. });
+    let why = "each is compared with itself at another time, which is not computed";
+    (which && THAN_BEFORE.is_match(lower)).then(|| Doubt::Missing(why.to_owned()))
+}
+
+/// The doubt about a change "year on year" as an amount, unless the question asks for an amount.
+fn doubt_amount(asked: &Asked, lower: &str) -> Option<Doubt> {
+    let said = YEAR_ON_YEAR.find(lower)?.as_str();
+    let is_amount = asked.operation == Operation::Difference && !asked.relative;
+    let is_said = OF_AMOUNTS.iter().any(|of| lower.contains(of));
+    let why = format!("{said:?} may ask for the change in percent");
+    (is_amount && !is_said).then_some(Doubt::Missing(why))
+}

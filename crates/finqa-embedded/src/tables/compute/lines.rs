@@ -1,0 +1,165 @@
+//! Lists the columns and rows whose figures can be compared with each other.
+
+use crate::tables::find::fit::FitFigure;
+use crate::tables::find::keep;
+use crate::tables::page::Tables;
+use crate::tables::page::table::{Label, ReportRow, ReportTable};
+use crate::tables::question::operand::Operand;
+use crate::tables::words::same_word;
+use crate::tables::words::{is_light, is_loose};
+
+/// Figures of one column (`by_rows`) or of one row, which are compared with each other.
+pub(crate) struct Line {
+    pub(crate) by_rows: bool,
+    /// The share, by weight, of the question's words that the line's labels have, from 0 to 1.
+    pub(crate) score: f64,
+    /// The number of words in the line's own label that the question lacks.
+    pub(crate) unasked: usize,
+    pub(crate) figures: Vec<FitFigure>,
+}
+
+/// Figures of one column (`by_rows`) or of one row, before its labels are compared.
+struct Unscored<'t> {
+    by_rows: bool,
+    label: &'t Label,
+    section: &'t [String],
+    figures: Vec<FitFigure>,
+}
+
+impl Tables {
+    /// The lines of all tables whose labels have the operand's words; in a report, some of the
+    /// words are enough. Only rows are compared there, and percentages are left out.
+    pub(crate) fn lines(&self, of: &Operand) -> Vec<Line> {
+        let readings = of.of_parts().readings().into_iter();
+        let readings = readings.filter(|one| !one.opposite);
+        let readings: Vec<Vec<String>> = readings.map(|one| one.words).collect();
+        let period = of.spans.first();
+        let mut out = Vec::new();
+        for (at, table) in self.tables.iter().enumerate() {
+            let figure = |row: usize, column: usize| {
+                let figure = table.figure(at, row, column)?;
+                let amount = table.plain || !figure.percent;
+                (amount && self.fits(figure.period.as_ref(), period)).then_some(figure)
+            };
+            let mut lines = lines_by_rows(table, &figure);
+            if table.plain {
+                lines.extend(lines_by_columns(table, &figure));
+            }
+            let lines = lines.into_iter();
+            out.extend(lines.filter_map(|line| self.scored(table, line, &readings)));
+        }
+        if !self.is_plain() {
+            out.extend(self.same_rows(of));
+        }
+        out
+    }
+
+    /// A line with its score; `None` if its labels lack words that they must have, or if it has
+    /// fewer than two figures besides plans.
+    fn scored(
+        &self,
+        table: &ReportTable,
+        line: Unscored<'_>,
+        readings: &[Vec<String>],
+    ) -> Option<Line> {
+        let Unscored {
+            by_rows,
+            label,
+            section,
+            mut figures,
+        } = line;
+        keep(&mut figures, |one| !one.plan);
+        let said = |word: &String| {
+            label.says(word)
+                || section.contains(word)
+                || table.title.contains(word)
+                || table.plain && is_loose(word)
+        };
+        let (score, full) = self.weights.share(readings, &said);
+        let unasked = |asked: &Vec<String>| {
+            let meant = label.words.iter().filter(|own| !is_light(own));
+            let unasked = meant.filter(|own| !asked.iter().any(|word| same_word(own, word)));
+            unasked.count()
+        };
+        (figures.len() > 1 && (full || !table.plain)).then(|| Line {
+            by_rows,
+            score,
+            unasked: readings.iter().map(unasked).min().unwrap_or_default(),
+            figures,
+        })
+    }
+
+    /// Lines of rows with the same label under different headings, such as "Operating income" under
+    /// each segment. Only in reports.
+    fn same_rows(&self, of: &Operand) -> Vec<Line> {
+        let mut all = self.candidates(of, of.spans.first().copied());
+        all.retain(|one| one.full && !one.percent);
+        all.sort_by_key(|one| (one.table, one.column, one.row));
+        let row = |one: &FitFigure| self.table(one.place())?.rows.get(one.row);
+        let apart = |two: &[FitFigure]| match two {
+            [a, b] => row(a)
+                .zip(row(b))
+                .is_some_and(|(a, b)| a.printed == b.printed && a.heading != b.heading),
+            _ => true,
+        };
+        let lines = all.chunk_by(|a, b| (a.table, a.column) == (b.table, b.column));
+        let lines = lines.filter(|line| line.len() > 1 && line.windows(2).all(apart));
+        let line = |figures: &[FitFigure]| Line {
+            by_rows: true,
+            // The labels of `full` candidates have all words.
+            score: 1.0,
+            unasked: 0,
+            figures: figures.to_vec(),
+        };
+        lines.map(line).collect()
+    }
+}
+
+/// The figures of each column without totals; in a report, those of each section of it.
+fn lines_by_rows<'t>(
+    table: &'t ReportTable,
+    figure: &dyn Fn(usize, usize) -> Option<FitFigure>,
+) -> Vec<Unscored<'t>> {
+    let is_part = |row: usize| {
+        if table.plain {
+            table.is_part(row)
+        } else {
+            table.rows.get(row).is_some_and(|row| !row.label.total)
+        }
+    };
+    let mut out = Vec::new();
+    for (c, column) in table.columns.iter().enumerate().skip(1) {
+        let mut start = 1;
+        let rows = table.rows.get(1..).unwrap_or_default();
+        for rows in rows.chunk_by(|a, b| table.plain || a.section == b.section) {
+            let parts = (start..start + rows.len()).filter(|r| is_part(*r));
+            start += rows.len();
+            let first = rows.first().filter(|_| !table.plain);
+            out.push(Unscored {
+                by_rows: true,
+                label: &column.label,
+                section: first.map(|row| &*row.section).unwrap_or_default(),
+                figures: parts.filter_map(|r| figure(r, c)).collect(),
+            });
+        }
+    }
+    out
+}
+
+/// The figures of each row without totals.
+fn lines_by_columns<'t>(
+    table: &'t ReportTable,
+    figure: &dyn Fn(usize, usize) -> Option<FitFigure>,
+) -> Vec<Unscored<'t>> {
+    let line = |(r, row): (usize, &'t ReportRow)| {
+        let columns = table.columns.iter().enumerate().skip(1);
+        let parts = columns.filter(|(_, column)| !column.label.total);
+        Unscored {
+            by_rows: false,
+            label: &row.label,
+            section: &row.section,
+            figures: parts.filter_map(|(c, _)| figure(r, c)).collect(),
+        }
+    };
+    table.rows.iter().enumerate().skip(1).map(line).collect()
+}

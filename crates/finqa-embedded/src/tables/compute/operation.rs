@@ -1,0 +1,482 @@
+//! Computes the operation that a question asks for, from the figures that its operands name.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use finqa_core::number::UnitKind;
+use finqa_core::page::counts_things;
+use finqa_core::page::period::Period;
+
+use super::direct_answer::DirectAnswer;
+use super::series::total_of_others;
+use crate::expr::turn_sign;
+use crate::operations;
+use crate::reading::outflow::names_cost;
+use crate::reading::text::stem;
+use crate::tables::find::fit::FitFigure;
+use crate::tables::find::{Amount, AmountKind, FigureExpr};
+use crate::tables::page::table::Place;
+use crate::tables::page::{Doubt, TableResult, Tables, missing};
+use crate::tables::question::asked::{Asked, Operation, Which};
+use crate::tables::question::operand::Operand;
+use crate::tables::question::ranking::Ranking;
+use crate::tables::words::stemmed;
+
+/// Words of rows that must not be added up: the sum of two rates means nothing.
+static RATES: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stemmed("rate ratio margin per average price yield score percent index age rank")
+});
+
+/// Words of rows whose figures may be negative by their meaning, such as a result.
+static SIGNED: LazyLock<HashSet<String>> =
+    LazyLock::new(|| stemmed("profit income earning result ebit ebitda flow return"));
+
+impl Tables {
+    /// Computes what a question asks for. The answer has the first doubt about any of its figures.
+    pub(crate) fn compute(&self, asked: &Asked) -> TableResult<DirectAnswer> {
+        let operands: Vec<Operand> = asked.operands.iter().map(|of| self.with_each(of)).collect();
+        let operands = operands.as_slice();
+        let of = operands.first().ok_or(Doubt::Open)?;
+        if operands
+            .iter()
+            .any(|of| of.each.is_some() && of.spans.is_empty())
+        {
+            return missing("the page does not have all of these periods");
+        }
+        match &asked.operation {
+            Operation::Figure
+                if of.spans.len() > 1 && !of.through && (of.each.is_some() || !self.is_plain()) =>
+            {
+                self.each(of)
+            }
+            Operation::Figure => {
+                let found = self.one(of)?;
+                let answer = self.look_up(found.clone(), of);
+                Ok(self.doubted(answer, asked, &[found]))
+            }
+            Operation::Compare => {
+                let pair = self.as_losses(operands, self.pair(asked)?)?;
+                let falls = self.falls(of, &pair);
+                let answer = greater(pair.clone(), falls)?;
+                Ok(self.doubted(answer, asked, &pair))
+            }
+            Operation::Difference => self.difference(asked, operands, of),
+            Operation::Ratio => self.ratio(asked, operands, of),
+            Operation::Compound => {
+                let pair = self.pair(asked)?;
+                let answer = compound(pair.clone(), of)?;
+                Ok(self.doubted(answer, asked, &pair))
+            }
+            Operation::Sum => {
+                let parts = self.all_of(operands)?;
+                let sum = self.sum(&parts)?;
+                let answer = answer("sum", sum.expr, UnitKind::Number);
+                Ok(self.doubted(answer, asked, &parts))
+            }
+            Operation::Average => {
+                let parts = self.all_of(operands)?;
+                self.in_one_unit(&parts)?;
+                let answer = average(&parts)?;
+                Ok(self.doubted(answer, asked, &parts))
+            }
+            Operation::Extreme { largest, which } => self.extreme(of, *largest, which.as_ref()),
+            Operation::Ranked(ranking) => self.first_part(of, ranking, &asked.apart),
+            Operation::Larger { largest } => {
+                let pair = self.as_losses(operands, self.listed(operands)?)?;
+                let answer = self.larger(&pair, *largest)?;
+                Ok(self.doubted(answer, asked, &pair))
+            }
+        }
+    }
+
+    /// An answer with the first doubt about it or about the amounts that it is computed from.
+    fn doubted(&self, answer: DirectAnswer, asked: &Asked, amounts: &[Amount]) -> DirectAnswer {
+        let doubt = answer
+            .doubt
+            .or_else(|| amounts.iter().find_map(|one| one.doubt.clone()))
+            .or_else(|| self.unmet(amounts, asked));
+        DirectAnswer { doubt, ..answer }
+    }
+
+    /// The difference of two figures, or a row that is itself a change, with a doubt.
+    fn difference(
+        &self,
+        asked: &Asked,
+        operands: &[Operand],
+        of: &Operand,
+    ) -> TableResult<DirectAnswer> {
+        let pair = self.as_losses(operands, self.pair(asked)?)?;
+        if let ([of], [late, _], false) = (operands, &pair, asked.relative)
+            && let Some(doubt) = late.at.and_then(|at| self.is_own_change(&at))
+        {
+            return Ok(DirectAnswer {
+                doubt: Some(doubt),
+                ..self.look_up(late.clone(), of)
+            });
+        }
+        let falls = self.falls(of, &pair);
+        let answer = change(pair.clone(), falls, asked.relative)?;
+        Ok(self.doubted(answer, asked, &pair))
+    }
+
+    /// One figure divided by another. "Debt to EBITDA" may be one printed row, which both operands
+    /// find. In "sales outside Chile to sales" they find one row too, but the first excludes a part
+    /// of it.
+    fn ratio(
+        &self,
+        asked: &Asked,
+        operands: &[Operand],
+        of: &Operand,
+    ) -> TableResult<DirectAnswer> {
+        let pair = self.parts(operands, asked.relative)?;
+        if let [a, b] = &pair
+            && a.place().is_some()
+            && a.place() == b.place()
+            && operands.iter().all(|of| of.except.is_empty())
+        {
+            return Ok(self.look_up(a.clone(), of));
+        }
+        let answer = ratio(pair.clone(), asked.relative);
+        Ok(self.doubted(answer, asked, &pair))
+    }
+
+    /// The part of a whole that is first by a measure. If it is not known that the rows are the
+    /// parts of the figure, the row with the largest or smallest figure is a guess.
+    fn first_part(
+        &self,
+        of: &Operand,
+        ranking: &Ranking,
+        apart: &[String],
+    ) -> TableResult<DirectAnswer> {
+        match self.ranked(of, ranking, apart) {
+            Err(Doubt::Open) => {
+                let Some(largest) = ranking.largest() else {
+                    return missing("the page does not say what the parts are");
+                };
+                let which = Which::Label(ranking.noun.clone());
+                self.extreme(of, largest, Some(&which))
+            }
+            found => found,
+        }
+    }
+
+    /// The figure of an operand; a total without a row of its own is the sum of all rows.
+    fn one(&self, of: &Operand) -> TableResult<Amount> {
+        if !of.is_named() && !of.total {
+            return Err(Doubt::Open);
+        }
+        self.figure(of, None, None).or_else(|why| {
+            let parts = (of.total && self.is_plain()).then(|| self.in_labels(of, None));
+            self.sum(&parts.and_then(Result::ok).ok_or(why)?)
+        })
+    }
+
+    /// The answer to a question for one figure, with a doubt if the figure is of another kind than
+    /// the question asks for.
+    pub(crate) fn look_up(&self, found: Amount, of: &Operand) -> DirectAnswer {
+        let plain = found.kind == AmountKind::Plain;
+        let money = found.at.is_some_and(|at| {
+            let table = self.table(at.place());
+            table.is_some_and(|table| table.is_money(at.row))
+        });
+        let margin = |at: Place| self.name_of(at).to_lowercase().contains("margin");
+        let share = found.kind == AmountKind::Percent && found.place().is_some_and(margin);
+        let why = match () {
+            () if share && !of.wants_percent() && !of.says("margin") => {
+                Some("the page has it as a percentage only")
+            }
+            () if of.wants_percent() && plain => Some("the question asks for a percentage"),
+            () if of.counts && money && !self.is_plain() => {
+                Some("the question asks for a number of things")
+            }
+            () => None,
+        };
+        let name = match (found.at, found.kind) {
+            (None, AmountKind::Share) => "share",
+            (None, _) => "measure",
+            _ => "look-up",
+        };
+        DirectAnswer {
+            doubt: why.map(|why| Doubt::Missing(why.to_owned())),
+            ..answer(name, found.expr, unit(found.kind))
+        }
+    }
+
+    /// The figures of one operand's series, or of several operands.
+    fn all_of(&self, operands: &[Operand]) -> TableResult<Vec<Amount>> {
+        match operands {
+            [of] => self.series(of, None),
+            _ => self.listed(operands),
+        }
+    }
+
+    /// The two figures of a comparison; for one operand, the later and the earlier figure.
+    fn pair(&self, asked: &Asked) -> TableResult<[Amount; 2]> {
+        let pair = match asked.operands.as_slice() {
+            [of] => self.ends(of, asked.since)?,
+            operands => self.listed(operands)?.try_into().map_err(|_| Doubt::Open)?,
+        };
+        self.check(&pair)?;
+        Ok(pair)
+    }
+
+    /// Checks that figures to be compared have one unit. In a plain table, it also refuses a row
+    /// that is always below zero although its name does not say so.
+    pub(crate) fn check(&self, amounts: &[Amount]) -> TableResult<()> {
+        if !self.is_plain() {
+            return self.in_one_unit(amounts);
+        }
+        let below = |place: &Place| !self.is_signed(*place) && self.is_below_zero(*place, |_| true);
+        let mut unturned = amounts.iter().filter(|one| !one.turned);
+        let odd = unturned.find_map(|one| one.place().filter(below));
+        match odd.map(|place| self.name_of(place)) {
+            Some(name) => missing(format!("all figures of {name} are below zero")),
+            None => self.in_one_unit(amounts),
+        }
+    }
+
+    /// Checks that all amounts have one scale, and one entry in a column "Unit" or "Currency", if
+    /// the table has one. Numbers of things are left out, because a caption's scale does not apply
+    /// to them.
+    pub(crate) fn in_one_unit(&self, amounts: &[Amount]) -> TableResult<()> {
+        let counts = |at: Place| self.labels_of(at).any(|label| counts_things(&label.name));
+        let plain = amounts.iter().filter(|one| one.kind == AmountKind::Plain);
+        let plain = plain.filter(|one| !one.place().is_some_and(counts));
+        let scales = plain.clone().map(|one| one.scale);
+        let places = plain.filter_map(Amount::place);
+        let rows = places.filter_map(|at| self.table(at)?.rows.get(at.row));
+        let units = rows.map(|row| &row.unit).filter(|unit| !unit.is_empty());
+        let (scales, units): (HashSet<_>, HashSet<_>) = (scales.collect(), units.collect());
+        if scales.len() > 1 || units.len() > 1 {
+            missing("the figures may be in different units")
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Turns the signs of losses that a report prints below zero, so that the larger loss is the
+    /// larger figure. Other figures are returned unchanged.
+    pub(crate) fn as_losses<T: AsMut<[Amount]>>(
+        &self,
+        operands: &[Operand],
+        mut amounts: T,
+    ) -> TableResult<T> {
+        let all = amounts.as_mut();
+        let below = all.iter().filter(|one| one.number() < 0.0).count();
+        // A question for "net income (loss)" names both, so it does not ask for losses only.
+        let gains = ["income", "earnings", "profit", "gain"].map(stem);
+        let gain = |of: &&Operand| gains.iter().any(|word| of.says(word));
+        let named = operands.iter().any(|of| of.says("loss") && !gain(&of));
+        if self.is_plain() || below == 0 || !named {
+            return Ok(amounts);
+        }
+        if below < all.len() {
+            return missing("only some of the figures are losses");
+        }
+        for one in all {
+            one.expr.change_leaves(&mut turn_sign);
+        }
+        Ok(amounts)
+    }
+
+    /// True if the question asks for a fall. "Improved" asks for one if the figure is a cost or a
+    /// loss.
+    fn falls(&self, of: &Operand, pair: &[Amount]) -> bool {
+        let costs = |at: Place| {
+            let name = self.name_of(at).to_lowercase();
+            names_cost(&name)
+                || ["loss", "npl", "non-performing", "debt"]
+                    .iter()
+                    .any(|word| name.contains(word))
+        };
+        let mut places = pair.iter().filter_map(Amount::place);
+        of.falls || of.improves && places.any(costs)
+    }
+
+    /// True if the label of the cell's row or column says that its figures may be below zero.
+    pub(crate) fn is_signed(&self, place: Place) -> bool {
+        self.labels_of(place).any(|label| label.is_one_of(&SIGNED))
+    }
+
+    /// The later and the earlier figure of a change, in this order.
+    fn ends(&self, of: &Operand, since: bool) -> TableResult<[Amount; 2]> {
+        if !of.is_named() {
+            return Err(Doubt::Open);
+        }
+        let mut spans = of.spans.clone();
+        if !self.is_plain() || since {
+            spans.sort_by_key(|span| span.end);
+        }
+        spans.iter().try_for_each(|span| self.is_clear(*span))?;
+        let all = self.periods_of(0);
+        let (early, late) = match (spans.as_slice(), all.as_slice()) {
+            ([only], _) if since => (Some(*only), None),
+            // Without "since", a single period is the later one.
+            ([late], _) => (None, Some(*late)),
+            ([early, late], _) if early.order() <= late.order() => (Some(*early), Some(*late)),
+            ([early, .., late], _) if !self.is_plain() => (Some(*early), Some(*late)),
+            ([], [early, late]) if self.is_plain() => (Some(*early), Some(*late)),
+            ([], _) if !self.is_plain() => (None, None),
+            _ => return Err(Doubt::Open),
+        };
+        let of = of.of_spans(Vec::new());
+        let ago = late.map(Period::year_before);
+        let late = self.figure(&of, late, None)?;
+        let period = late.expr.leaves().into_iter().find_map(|leaf| {
+            let at = leaf.source?;
+            self.table(at)?.period_of(at.row, at.column)
+        });
+        let before = early.or(period.map(Period::year_before)).or(ago);
+        // The earlier period has the length of the later one.
+        let before = before.map(|before| Period {
+            months: before.months.or(period.and_then(|period| period.months)),
+            ..before
+        });
+        match self.figure(&of, before, late.place()) {
+            Ok(early) if early.at.is_none() || early.place() != late.place() => Ok([late, early]),
+            Err(why) if self.is_plain() => Err(why),
+            // In a report, any other column of the row is a guess.
+            _ => {
+                let at = late.place().ok_or(Doubt::Open)?;
+                let apart = |one: &FitFigure| {
+                    (one.table, one.row) == (at.table, at.row) && one.column != at.column
+                };
+                let other = self.candidates(&of, None).into_iter().find(apart);
+                let early = other.and_then(|one| self.amount(one)).ok_or(Doubt::Open)?;
+                let why = Doubt::Missing("the page has no period before it".to_owned());
+                let doubt = Some(why);
+                Ok([late, Amount { doubt, ..early }])
+            }
+        }
+    }
+
+    /// The sum of amounts, with cell and doubt of the first. An error if they are rates, differ in
+    /// unit, or include their total.
+    pub(crate) fn sum(&self, parts: &[Amount]) -> TableResult<Amount> {
+        let first = parts.first().ok_or(Doubt::Open)?;
+        self.in_one_unit(parts)?;
+        let places = parts.iter().filter_map(Amount::place);
+        let mut labels = places.flat_map(|place| self.labels_of(place));
+        if let Some(label) = labels.find(|label| label.is_one_of(&RATES)) {
+            return missing(format!("{} does not add up", label.name));
+        }
+        if parts.iter().any(|part| part.kind != AmountKind::Plain) {
+            return Err(Doubt::Open);
+        }
+        if parts.iter().any(|part| part.turned != first.turned) {
+            return missing("some of the figures are costs that the page prints below zero");
+        }
+        if let Some(total) = total_of_others(parts).and_then(|one| one.place()) {
+            return missing(format!(
+                "{} is a total of the others",
+                self.full_name(total)
+            ));
+        }
+        let sum = operations::sum(parts.iter().map(|part| part.expr.clone()));
+        Ok(Amount {
+            expr: sum.ok_or(Doubt::Open)?,
+            ..first.clone()
+        })
+    }
+}
+
+/// The first figure divided by the second; with a doubt if the second is not above zero.
+fn ratio(pair: [Amount; 2], percent: bool) -> DirectAnswer {
+    let [a, b] = pair;
+    let zero = b.number() <= 0.0;
+    let expr = operations::ratio(a.expr, b.expr);
+    let doubt = zero.then(|| Doubt::Missing("the whole is not above zero".to_owned()));
+    let answer = if percent {
+        answer("share", expr, UnitKind::Percent)
+    } else {
+        answer("ratio", expr, UnitKind::Ratio)
+    };
+    DirectAnswer { doubt, ..answer }
+}
+
+/// The yearly growth rate that leads from the earlier to the later figure, as for "CAGR from 2019
+/// to 2023".
+fn compound([late, early]: [Amount; 2], of: &Operand) -> TableResult<DirectAnswer> {
+    let mut years = of.spans.iter().filter_map(|span| span.end.year);
+    let plain = late.kind == AmountKind::Plain && early.kind == AmountKind::Plain;
+    let (Some(a), Some(b), None) = (years.next(), years.next(), years.next()) else {
+        return missing("compound growth needs two years");
+    };
+    let months = |span: &Period| span.length() == 12;
+    if !plain || a == b || !of.spans.iter().all(months) {
+        return Err(Doubt::Open);
+    }
+    if late.number() <= 0.0 || early.number() <= 0.0 {
+        return missing("growth needs values above zero");
+    }
+    let growth = operations::compound_growth(late.expr, early.expr, u32::from(a.abs_diff(b)));
+    Ok(answer("compound growth", growth, UnitKind::Percent))
+}
+
+/// The difference of two figures. If `relative`, divided by the earlier one. If a fall is asked for
+/// and there is one, the result is positive.
+fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> TableResult<DirectAnswer> {
+    // The growth of a percentage may be in points or in percent, so it is left open.
+    let unclear = relative && late.kind != AmountKind::Plain;
+    let same = late.at.is_some() && late.place() == early.place();
+    if late.kind != early.kind || same || unclear {
+        return Err(Doubt::Open);
+    }
+    let base = early.clone();
+    let fallen = falls && late.number() < early.number();
+    let (a, b) = if fallen { (early, late) } else { (late, early) };
+    let change = operations::difference(a.expr, b.expr);
+    if !relative {
+        // The change of a share is in percentage points.
+        return Ok(answer("change", change, unit(base.kind)));
+    }
+    let doubt = (base.number() <= 0.0)
+        .then(|| Doubt::Missing("growth needs a value above zero".to_owned()));
+    let change = operations::ratio(change, base.expr);
+    Ok(DirectAnswer {
+        doubt,
+        ..answer("relative change", change, UnitKind::Percent)
+    })
+}
+
+/// Yes if the first figure is larger than the second; the other way round if `reversed`.
+fn greater([a, b]: [Amount; 2], reversed: bool) -> TableResult<DirectAnswer> {
+    if a.kind != b.kind {
+        return Err(Doubt::Open);
+    }
+    let (a, b) = if reversed { (b, a) } else { (a, b) };
+    let expr = operations::greater(a.expr, b.expr);
+    Ok(answer("comparison", expr, UnitKind::YesNo))
+}
+
+/// The average of at least two figures of one kind.
+fn average(parts: &[Amount]) -> TableResult<DirectAnswer> {
+    let first = parts.first().ok_or(Doubt::Open)?;
+    if parts.len() < 2 || parts.iter().any(|one| one.kind != first.kind) {
+        return Err(Doubt::Open);
+    }
+    let average = operations::average(parts.iter().map(|one| one.expr.clone()).collect());
+    let average = average.ok_or(Doubt::Open)?;
+    Ok(answer("average", average, unit(first.kind)))
+}
+
+pub(crate) fn unit(kind: AmountKind) -> UnitKind {
+    match kind {
+        AmountKind::Share => UnitKind::Percent,
+        AmountKind::Ratio => UnitKind::Ratio,
+        AmountKind::Plain | AmountKind::Percent => UnitKind::Number,
+    }
+}
+
+pub(crate) fn answer(name: &'static str, expr: FigureExpr, kind: UnitKind) -> DirectAnswer {
+    DirectAnswer {
+        name,
+        expr,
+        kind,
+        label: None,
+        others: Vec::new(),
+        values: Vec::new(),
+        doubt: None,
+        confidence: 0.0, // `weighed` computes it.
+    }
+}

@@ -1,0 +1,340 @@
+//! Answers which part of a whole is first by its level, its change, its growth or its margin.
+
+use finqa_core::number::UnitKind;
+use finqa_core::page::period::Period;
+use finqa_core::page::without_footnote;
+
+use super::direct_answer::DirectAnswer;
+use super::groups::Group;
+use super::operation::{answer, unit};
+use crate::operations;
+use crate::tables::find::fit::FitFigure;
+use crate::tables::find::{Amount, FigureExpr};
+use crate::tables::page::table::Place;
+use crate::tables::page::{Doubt, TableResult, Tables, missing};
+use crate::tables::question::asked::Which;
+use crate::tables::question::operand::Operand;
+use crate::tables::question::ranking::{Measure, Order, Ranking};
+use crate::tables::words::{lists, plain_stems};
+
+/// First words of the names of remainders, such as "Other" or "Corporate". They are not ranked.
+const REST: &str = "other others rest all corporate eliminations elimination unallocated hedging remaining adjustments";
+
+/// A part with its name, the value by which it is ranked, and the calculation of that value.
+struct Ranked {
+    name: String,
+    key: f64,
+    expr: FigureExpr,
+}
+
+impl Tables {
+    /// The part of a whole that a question asks for. `apart` has the stems of parts that the
+    /// question leaves out.
+    pub(crate) fn ranked(
+        &self,
+        of: &Operand,
+        ranking: &Ranking,
+        apart: &[String],
+    ) -> TableResult<DirectAnswer> {
+        let quotient = of.quotient().map(|(part, whole)| [part, whole]);
+        let of_what = quotient
+            .as_ref()
+            .map_or(std::slice::from_ref(of), |pair| pair.as_slice());
+        let undated: Vec<Operand> = of_what.iter().map(|of| of.of_spans(Vec::new())).collect();
+        let mut spans = of.spans.clone();
+        spans.sort_by_key(|span| span.end);
+        let (asked, late) = match (spans.as_slice(), ranking.by) {
+            ([], _) => (None, None),
+            ([only], _) => (None, Some(*only)),
+            ([early, late], Measure::Change | Measure::Growth | Measure::Moves) => {
+                (Some(*early), Some(*late))
+            }
+            _ => return missing("the question names several periods"),
+        };
+        // A noun names the parts of the last operand: for a margin, those of the revenue.
+        let base = undated.last().ok_or(Doubt::Open)?;
+        let groups = self.named_groups(self.groups_of(base, late), &ranking.noun);
+        let mut said = ranking.noun.iter();
+        if let (true, Some((_, noun))) = (
+            groups.is_empty(),
+            said.find(|(stem, _)| !self.is_titled(stem)),
+        ) {
+            return missing(format!("the page does not say which rows are of {noun:?}"));
+        }
+        let mut found: Vec<Vec<Ranked>> = Vec::new();
+        for group in &groups {
+            let period = group.parts.first().and_then(|(_, at)| at.period);
+            let early = match ranking.by {
+                Measure::Level => None,
+                _ => Some(
+                    asked
+                        .or(period.map(Period::year_before))
+                        .ok_or(Doubt::Open)?,
+                ),
+            };
+            let Some(columns) = self.columns_of(&undated, group, period, early) else {
+                continue;
+            };
+            let ways = match ranking.by {
+                Measure::Moves if quotient.is_none() => &[Measure::Change, Measure::Growth][..],
+                // A margin changes in points only.
+                Measure::Moves => &[Measure::Change],
+                ref by => std::slice::from_ref(by),
+            };
+            for way in ways {
+                found.extend(self.by_measure(*way, &columns, quotient.is_some(), apart)?);
+            }
+        }
+        let kind = if quotient.is_some() || ranking.by == Measure::Growth {
+            UnitKind::Percent
+        } else {
+            UnitKind::Number
+        };
+        self.first_of(found, ranking, kind)
+    }
+
+    /// For each column that a value is computed from, the groups with its figures: the numerator of
+    /// a margin, the group itself, and the same in the earlier period. `None` if a column has no
+    /// figures of these parts.
+    fn columns_of(
+        &self,
+        undated: &[Operand],
+        group: &Group,
+        period: Option<Period>,
+        early: Option<Period>,
+    ) -> Option<Vec<Vec<Group>>> {
+        let others = |of: &Operand, at: Option<Period>| self.aligned(of, at, group);
+        let mut columns = Vec::new();
+        if let [part, _] = undated {
+            columns.push(others(part, period)?);
+        }
+        columns.push(vec![group.clone()]);
+        for of in undated.iter().filter(|_| early.is_some()) {
+            columns.push(others(of, early)?);
+        }
+        Some(columns)
+    }
+
+    /// The larger or smaller of two figures, answered by the name of its row, or of its column if
+    /// both are in one row.
+    pub(crate) fn larger(&self, pair: &[Amount], largest: bool) -> TableResult<DirectAnswer> {
+        let [a, b] = pair else {
+            return Err(Doubt::Open);
+        };
+        let more = a.number() - b.number();
+        if more.abs() <= 0.0 {
+            return missing("both are equal");
+        }
+        let one = if (more > 0.0) == largest { a } else { b };
+        let [row, other] = [a, b].map(|one| one.place().map(|at| at.row));
+        let label = |place: Place| {
+            let table = self.table(place)?;
+            Some(if row == other {
+                table.columns.get(place.column)?.printed.clone()
+            } else {
+                table.rows.get(place.row)?.printed.clone()
+            })
+        };
+        Ok(DirectAnswer {
+            label: one.place().and_then(label),
+            ..answer("look-up", one.expr.clone(), unit(one.kind))
+        })
+    }
+
+    /// The highest or lowest figure of a series, answered by its name if `which` asks for one.
+    pub(crate) fn extreme(
+        &self,
+        of: &Operand,
+        largest: bool,
+        which: Option<&Which>,
+    ) -> TableResult<DirectAnswer> {
+        let series = self.as_losses(std::slice::from_ref(of), self.series(of, which)?)?;
+        self.in_one_unit(&series)?;
+        let numbers: Vec<f64> = series.iter().map(Amount::number).collect();
+        let places = operations::extremes(&numbers, largest);
+        let found: Vec<&Amount> = places.iter().filter_map(|at| series.get(*at)).collect();
+        let amount = found.first().ok_or(Doubt::Open)?;
+        if series.len() < 2 || series.iter().any(|one| one.kind != amount.kind) {
+            return Err(Doubt::Open);
+        }
+        if which.is_some() && found.len() > 1 {
+            let names: Vec<&str> = found.iter().map(|one| one.name.as_str()).collect();
+            return missing(format!("{} are equal", names.join(" and ")));
+        }
+        let extreme = answer("extreme", amount.expr.clone(), unit(amount.kind));
+        Ok(DirectAnswer {
+            label: which.map(|_| amount.name.clone()),
+            doubt: amount.doubt.clone().or_else(|| self.may_count(amount)),
+            ..extreme
+        })
+    }
+
+    /// The groups of a figure whose parts have the names of another group's parts; if some are in
+    /// the same table, only these. `None` if there are no such groups.
+    fn aligned(&self, of: &Operand, asked: Option<Period>, group: &Group) -> Option<Vec<Group>> {
+        let mut groups = self.groups_of(of, asked);
+        groups.retain(|other| {
+            group
+                .parts
+                .iter()
+                .filter(|(name, _)| !is_rest(name))
+                .all(|(name, _)| other.named(name).is_some())
+        });
+        if groups.iter().any(|other| other.table == group.table) {
+            groups.retain(|other| other.table == group.table);
+        }
+        (!groups.is_empty()).then_some(groups)
+    }
+
+    /// The ranked parts, as one list for each choice among groups that fit equally well.
+    fn by_measure(
+        &self,
+        by: Measure,
+        columns: &[Vec<Group>],
+        divided: bool,
+        apart: &[String],
+    ) -> TableResult<Vec<Vec<Ranked>>> {
+        let ways = columns.iter().map(Vec::len).max().unwrap_or_default();
+        let mut out = Vec::new();
+        for way in 0..ways {
+            // A column with fewer groups than the others repeats its last one.
+            let of = |column: &Vec<Group>| column.get(way).or(column.last()).cloned();
+            let groups: Vec<Group> = columns.iter().filter_map(of).collect();
+            // The first column of a margin is its numerator.
+            let base = groups.get(usize::from(divided)).ok_or(Doubt::Open)?;
+            let mut ranked = Vec::new();
+            for (name, _) in &base.parts {
+                let stems = plain_stems(name);
+                let left_out = !stems.is_empty() && stems.iter().all(|stem| apart.contains(stem));
+                if is_rest(name) || left_out {
+                    continue;
+                }
+                let figures = groups.iter().map(|group| self.amount(group.named(name)?));
+                let figures: Option<Vec<Amount>> = figures.collect();
+                let figures = figures.ok_or(Doubt::Open)?;
+                self.in_one_unit(&figures)?;
+                let value = |at: usize| figures.get(at).map(|one| one.expr.clone());
+                let level = |at: usize| {
+                    if divided {
+                        Some(operations::ratio(value(2 * at)?, value(2 * at + 1)?))
+                    } else {
+                        value(at)
+                    }
+                };
+                let late = level(0).ok_or(Doubt::Open)?;
+                let expr = match (by, level(1)) {
+                    (Measure::Level, _) => late,
+                    (Measure::Growth, Some(early))
+                        if early.number().is_some_and(|early| early > 0.0) =>
+                    {
+                        operations::relative_change(late, early)
+                    }
+                    (Measure::Growth, _) => return missing("growth needs a value above zero"),
+                    (_, Some(early)) => operations::difference(late, early),
+                    (_, None) => return Err(Doubt::Open),
+                };
+                let key = expr.number().ok_or(Doubt::Open)?;
+                ranked.push(Ranked {
+                    name: name.clone(),
+                    key,
+                    expr,
+                });
+            }
+            out.push(ranked);
+        }
+        Ok(out)
+    }
+
+    /// The part asked for, if it is the same in every list; otherwise a doubt that names all.
+    fn first_of(
+        &self,
+        found: Vec<Vec<Ranked>>,
+        ranking: &Ranking,
+        kind: UnitKind,
+    ) -> TableResult<DirectAnswer> {
+        let mut names: Vec<String> = Vec::new();
+        let mut best = None;
+        for mut ranked in found {
+            ranked.sort_by(|a, b| b.key.total_cmp(&a.key));
+            let moves = ranking.by != Measure::Level;
+            let names_of = |is: fn(f64) -> bool| -> Vec<&str> {
+                let found = ranked.iter().filter(|one| is(one.key));
+                found.map(|one| one.name.as_str()).collect()
+            };
+            let (rose, fell) = (names_of(|key| key > 0.0), names_of(|key| key < 0.0));
+            // A fall never answers a question for a rise, nor a rise one for a fall.
+            let at = match ranking.order {
+                Order::Largest(place) if !moves || place <= rose.len() => place.checked_sub(1),
+                Order::Smallest(place) if !moves || fell.is_empty() => {
+                    ranked.len().checked_sub(place)
+                }
+                Order::LargestFall if !fell.is_empty() => ranked.len().checked_sub(1),
+                Order::Rose if rose.len() == 1 => Some(0),
+                Order::Fell if fell.len() == 1 => ranked.len().checked_sub(1),
+                Order::Rose if rose.len() > 1 => {
+                    return missing(format!("it is true of {}", rose.join(" and ")));
+                }
+                Order::Fell if fell.len() > 1 => {
+                    return missing(format!("it is true of {}", fell.join(" and ")));
+                }
+                _ => return missing("it is true of no part"),
+            };
+            let chosen = at.and_then(|at| ranked.get(at)).ok_or(Doubt::Open)?;
+            // Equal: `==` on floats would need an exception from clippy.
+            let equal = ranked
+                .iter()
+                .filter(|one| (one.key - chosen.key).abs() <= 0.0);
+            let equal: Vec<&str> = equal.map(|one| one.name.as_str()).collect();
+            if equal.len() > 1 {
+                return missing(format!("{} are equal", equal.join(" and ")));
+            }
+            // A single part is neither the largest nor the smallest.
+            if ranked.len() < 2 {
+                return Err(Doubt::Open);
+            }
+            let chosen_name = without_footnote(&chosen.name);
+            if !names
+                .iter()
+                .any(|name| plain_stems(name) == plain_stems(chosen_name))
+            {
+                names.push(chosen_name.to_owned());
+            }
+            best = best.or_else(|| Some(chosen.expr.clone()));
+        }
+        match (names.as_slice(), best) {
+            ([name], Some(expr)) => Ok(DirectAnswer {
+                label: Some(name.clone()),
+                doubt: ranking.assumed.then(|| {
+                    Doubt::Missing(
+                        "the question does not say by what; this is by revenue".to_owned(),
+                    )
+                }),
+                ..answer("extreme", expr, kind)
+            }),
+            ([_, _, ..], _) => missing(format!("it may be {}", names.join(" or "))),
+            _ => Err(Doubt::Open),
+        }
+    }
+}
+
+impl Group {
+    /// The figure of the only part with this name. `None` also if several parts have this name.
+    fn named(&self, name: &str) -> Option<FitFigure> {
+        let stems = plain_stems(name);
+        let mut parts = self
+            .parts
+            .iter()
+            .filter(|(own, _)| plain_stems(own) == stems);
+        let (part, more) = (parts.next(), parts.next());
+        part.filter(|_| more.is_none()).map(|(_, at)| *at)
+    }
+}
+
+/// True for a part such as "Other", which is what is left over.
+fn is_rest(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    lower
+        .split_whitespace()
+        .next()
+        .is_some_and(|word| lists(REST, word))
+}

@@ -1,0 +1,385 @@
+//! Builds series of figures: of several periods, or of all rows or all columns of a table.
+
+use std::collections::HashSet;
+
+use finqa_core::page::period::Period;
+use finqa_core::page::{MONTHS, Statement};
+
+use super::lines::Line;
+use crate::tables::find::fit::FitFigure;
+use crate::tables::find::{Amount, FigureExpr};
+use crate::tables::page::table::ReportTable;
+use crate::tables::page::{Doubt, TableResult, Tables, missing};
+use crate::tables::question::asked::{Asked, Which};
+use crate::tables::question::operand::Operand;
+use crate::tables::words::lists_stem;
+
+/// Words of a corner that do not say what the rows are, so that any noun may mean them.
+const GENERIC: &str = "item line name description category million thousand billion usd eur tsd";
+
+/// Maximum number of figures that are added or compared. The program of a sum nests one level
+/// deeper for each figure (160,000 rows overflowed the stack), and each figure is compared with
+/// sums of its neighbours.
+const MOST_FIGURES: usize = 5000;
+
+/// Largest relative difference at which a figure counts as the sum of others. Set by hand, to allow
+/// for the rounding of `f64` only.
+const EXACT: f64 = 1e-6;
+
+impl Tables {
+    /// The periods of a table's cells, the earliest first. Plans are left out, unless there is
+    /// nothing else.
+    pub(crate) fn periods_of(&self, at: usize) -> Vec<Period> {
+        match self.all_periods_of(at, false) {
+            actual if actual.is_empty() => self.all_periods_of(at, true),
+            actual => actual,
+        }
+    }
+
+    /// The periods of a table's cells, the earliest first; those of plans only if `plans` is true.
+    fn all_periods_of(&self, at: usize, plans: bool) -> Vec<Period> {
+        let Some(table) = self.tables.get(at) else {
+            return Vec::new();
+        };
+        let mut periods: Vec<Period> = Vec::new();
+        for r in 1..table.rows.len() {
+            let cells = (1..table.columns.len()).filter_map(|c| table.figure(at, r, c));
+            let cells = cells.filter(|one| plans || !one.plan);
+            for period in cells.filter_map(|one| one.period) {
+                if !periods.iter().any(|one| one.order() == period.order()) {
+                    periods.push(period);
+                }
+            }
+        }
+        periods.sort_by_key(|period| period.order());
+        periods
+    }
+
+    /// Replaces "each of the last three years" by these years, and "each quarter of 2031" by its
+    /// quarters. If the page lacks one of them, the operand gets no periods.
+    pub(crate) fn with_each(&self, of: &Operand) -> Operand {
+        let Some((count, months)) = of.each else {
+            return of.clone();
+        };
+        let latest = self.figure(&of.of_spans(Vec::new()), None, None).ok();
+        let place =
+            latest.and_then(|one| one.expr.leaves().into_iter().find_map(|leaf| leaf.source));
+        // If the figure is not found, the first table tells the periods.
+        let table = place.map_or(0, |at| at.table);
+        if !of.spans.is_empty() {
+            let parts = |span: &Period| {
+                if span.length() > months {
+                    let parts = self.series_of(&of.of_spans(vec![*span]), Some(months), table);
+                    let all = parts.len() == usize::from(span.length() / months);
+                    all.then_some(parts)
+                } else {
+                    Some(vec![*span])
+                }
+            };
+            let parts: Option<Vec<Vec<Period>>> = of.spans.iter().map(parts).collect();
+            return of.of_spans(parts.unwrap_or_default().concat());
+        }
+        let mut spans = self.series_of(of, Some(months), table);
+        // Keep the latest of them.
+        let more = spans.len().saturating_sub(count.unwrap_or(spans.len()));
+        spans.drain(..more);
+        if count.is_none_or(|count| spans.len() == count) {
+            of.of_spans(spans)
+        } else {
+            of.clone()
+        }
+    }
+
+    /// The figures of an operand in several periods, or in all rows or all columns; at least two.
+    pub(crate) fn series(&self, of: &Operand, which: Option<&Which>) -> TableResult<Vec<Amount>> {
+        let all_times = of.spans.is_empty() && self.is_plain() && self.periods_of(0).len() > 1;
+        let length = match which {
+            Some(Which::Period(length)) => *length,
+            None if of.spans.len() > 1 || all_times => None,
+            _ => return self.in_labels(of, which),
+        };
+        if !of.is_named() && !of.total {
+            return Err(Doubt::Open);
+        }
+        let undated = of.of_spans(Vec::new());
+        let mut out = Vec::new();
+        // In a report, the periods are those of the table with the latest figure.
+        let at = if self.is_plain() {
+            None
+        } else {
+            let latest = self.figure(&undated, None, None)?;
+            let mut leaves = latest.expr.leaves().into_iter();
+            leaves.find_map(|leaf| leaf.source)
+        };
+        for span in self.series_of(of, length, at.map_or(0, |at| at.table)) {
+            let amount = self.figure(&undated, Some(span), None)?;
+            let name = self.name_of_period(span, &amount, which);
+            out.push(Amount { name, ..amount });
+        }
+        if out.len() < 2 {
+            return missing("the page has only one period of it");
+        }
+        self.check(&out)?;
+        self.are_of_one_kind(&out)?;
+        Ok(out)
+    }
+
+    /// Returns a doubt if some of the figures are balances and others cover a period.
+    pub(crate) fn are_of_one_kind(&self, all: &[Amount]) -> TableResult<()> {
+        let kinds = all.iter().filter_map(|one| self.statement_of(&one.at?));
+        let kinds: Vec<Statement> = kinds.collect();
+        let has = |kind| kinds.contains(&kind);
+        if has(Statement::Balances) && has(Statement::Flows) {
+            missing("only some of the figures are of the balance sheet")
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The reason for doubt if the question names a month or a year and the table lists days: no
+    /// row covers the whole time, and the table may lack days.
+    pub(crate) fn lists_days(&self, asked: &Asked, expr: &FigureExpr) -> Option<Doubt> {
+        let mut spans = asked.operands.iter().flat_map(|of| &of.spans);
+        let longer = *spans.find(|span| span.end.day.is_none() && span.start.is_none())?;
+        let of_days = |table: &ReportTable| {
+            let days = table.rows.iter().filter_map(|row| row.label.period);
+            let days = days.filter(|day| day.months.is_none() && day.end.day.is_some());
+            let days: Vec<_> = days.map(|day| (day.end.year, day.end.month)).collect();
+            // The ends of months are days too, but no two of them are in one month.
+            days.windows(2)
+                .any(|two| matches!(two, [one, next] if one == next))
+        };
+        let mut tables = expr
+            .leaves()
+            .into_iter()
+            .filter_map(|leaf| self.table(leaf.source?));
+        let why = format!("the table is of days, several may be in {longer}");
+        tables.any(of_days).then_some(Doubt::Missing(why))
+    }
+
+    /// Returns a doubt for a year in a table of seasons such as "2031/32", because it belongs to
+    /// two.
+    pub(crate) fn is_clear(&self, asked: Period) -> TableResult<()> {
+        let bare = !asked.is_season() && asked.months.is_none() && self.is_plain();
+        if bare && self.periods_of(0).iter().any(|period| period.is_season()) {
+            missing(format!("{asked} is a part of two seasons"))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The name of a period in an answer: the year if years are asked for, a date as "September 28,
+    /// 2031", otherwise the heading.
+    fn name_of_period(&self, span: Period, amount: &Amount, which: Option<&Which>) -> String {
+        let whole = which == Some(&Which::Period(Some(12))) && !span.is_season();
+        if let Some(year) = self.years.year_of(Some(span)).filter(|_| whole) {
+            return year.to_string();
+        }
+        // A quarter is answered by its name and not by its last day.
+        if let (Some(day), true) = (span.end.day, which.is_some() && span.months != Some(3)) {
+            let month = span.end.month.map_or(0, usize::from);
+            // Without a month, the index wraps and finds no name.
+            let month = MONTHS
+                .get(month.wrapping_sub(1))
+                .copied()
+                .unwrap_or_default();
+            let (first, rest) = month.split_at_checked(1).unwrap_or_default();
+            let year = span
+                .end
+                .year
+                .map_or_else(String::new, |year| format!(", {year}"));
+            return format!("{}{rest} {day}{year}", first.to_uppercase());
+        }
+        let mut labels = amount.place().into_iter().flat_map(|at| self.labels_of(at));
+        let only = labels.find(|label| label.period.is_some() && label.words.is_empty());
+        only.map_or_else(|| span.to_string(), |label| label.name.clone())
+    }
+
+    /// The periods of a series: those that the question names, all between two that it names, or
+    /// all of one length.
+    fn series_of(&self, of: &Operand, length: Option<u8>, table: usize) -> Vec<Period> {
+        let mut all = self.periods_of(table);
+        let has = |span: &Period| all.iter().any(|one| self.fits(Some(one), Some(span)));
+        if !of.spans.iter().all(has) {
+            all = self.all_periods_of(table, true);
+        }
+        let of_length = |length: u8| -> Vec<Period> {
+            let all = all.iter().copied();
+            all.filter(|period| period.length() == length).collect()
+        };
+        // "Which quarter of 2022" asks for the quarters of that year only.
+        if let (Some(length), [year]) = (length, of.spans.as_slice()) {
+            let mut all = of_length(length);
+            all.retain(|part| part.end.year == year.end.year && length < year.length());
+            return all;
+        }
+        if let ([a, b], true) = (of.spans.as_slice(), of.through) {
+            let ends = [a, b].map(|end| all.iter().find(|one| self.fits(Some(one), Some(end))));
+            if let [Some(a), Some(b)] = ends {
+                let (low, high) = (a.order().min(b.order()), a.order().max(b.order()));
+                let mut all = of_length(a.length());
+                all.retain(|span| low <= span.order() && span.order() <= high);
+                return all;
+            }
+        }
+        if of.spans.is_empty() {
+            let lengths = [1, 3, 6, 12].into_iter();
+            // On a tie, the longest. One is always found, so the 12 is not used.
+            let common = lengths.max_by_key(|length| of_length(*length).len());
+            return of_length(length.or(common).unwrap_or(12));
+        }
+        of.spans.clone()
+    }
+
+    /// The figures of all rows in a column, or of all columns in a row, without totals. In a
+    /// report, those of the section whose headings fit best, and always with a doubt, because these
+    /// rows may not be the ones meant.
+    pub(crate) fn in_labels(
+        &self,
+        of: &Operand,
+        which: Option<&Which>,
+    ) -> TableResult<Vec<Amount>> {
+        if of.spans.len() > 1 && self.is_plain() {
+            return Err(Doubt::Open);
+        }
+        self.known(of)?;
+        let noun = match which {
+            Some(Which::Label(noun)) => Some(noun.as_slice()),
+            _ => None,
+        };
+        let mut lines = self.lines(of);
+        self.retain_rows_of(noun, &mut lines)?;
+        let line = self.best_line(of, lines)?;
+        let first = line.figures.first().ok_or(Doubt::Open)?;
+        if line.figures.len() > MOST_FIGURES {
+            return missing(format!("these are more than {MOST_FIGURES} figures"));
+        }
+        let out = self.amounts_of(&line)?;
+        let table = self.table(first.place()).ok_or(Doubt::Open)?;
+        if line.unasked > 0 && self.is_plain() {
+            return Err(self.unclear(first.place()));
+        }
+        let generic = |word: &String| lists_stem(GENERIC, word);
+        if let Some(noun) = noun
+            && self.is_plain()
+            && !table.title.iter().all(generic)
+            && !noun.iter().any(|(word, _)| table.is_heading(word))
+        {
+            let mut said: Vec<&str> = noun.iter().map(|(_, said)| said.as_str()).collect();
+            // A word occurs once for each of its stems.
+            said.dedup();
+            let noun = said.join(" ");
+            return missing(format!(
+                "the table does not say which labels are of {noun:?}"
+            ));
+        }
+        self.check(&out)?;
+        Ok(out)
+    }
+
+    /// Keeps the lines of rows if the corner of a plain table has a word of the noun: the rows are
+    /// what the noun names. A doubt if the page does not have all of its words.
+    fn retain_rows_of(
+        &self,
+        noun: Option<&[(String, String)]>,
+        lines: &mut Vec<Line>,
+    ) -> TableResult<()> {
+        let table = self.tables.first().filter(|table| table.plain);
+        if let (Some(table), Some(noun)) = (table, noun)
+            && noun.iter().any(|(word, _)| table.is_heading(word))
+        {
+            lines.retain(|line| line.by_rows);
+            let mut nouns = noun.iter();
+            let says = |word: &String| table.is_heading(word) || self.says(word);
+            if let Some((_, said)) = nouns.find(|(word, _)| !says(word)) {
+                return missing(format!("the page does not mention {said:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The line that fits best; on a tie in a report, the one of the later table. In a plain table,
+    /// it must be the only one that fits so well.
+    fn best_line(&self, of: &Operand, mut lines: Vec<Line>) -> TableResult<Line> {
+        if self.is_plain() {
+            let least = lines.iter().map(|line| line.unasked).min();
+            lines.retain(|line| Some(line.unasked) == least);
+        }
+        let table = |line: &Line| line.figures.first().map(|one| one.table);
+        lines.sort_by(|a, b| b.score.total_cmp(&a.score).then(table(b).cmp(&table(a))));
+        match lines.as_slice() {
+            [] => match of.spans.first() {
+                Some(period) => return missing(format!("the page has no {period}")),
+                None => return Err(Doubt::Open),
+            },
+            [_, _, ..] if !self.is_plain() => {}
+            [a, b, ..] if a.by_rows == b.by_rows => {
+                return missing("the question names no period");
+            }
+            [_, _, ..] => return Err(Doubt::Open),
+            [_] => {}
+        }
+        Ok(lines.swap_remove(0))
+    }
+
+    /// The figures of a line with their names, which must differ. In a report always with a doubt.
+    fn amounts_of(&self, line: &Line) -> TableResult<Vec<Amount>> {
+        let (mut out, mut names) = (Vec::new(), HashSet::new());
+        let by_heading = self.is_of_one_label(line);
+        for one in &line.figures {
+            let table = self.table(one.place());
+            let name = match table.and_then(|table| table.rows.get(one.row)) {
+                Some(row) if by_heading => row.heading.to_string(),
+                _ => {
+                    let label = self.labels_of(one.place()).nth(usize::from(!line.by_rows));
+                    label.map_or_else(String::new, |label| label.name.clone())
+                }
+            };
+            if !names.insert(name.clone()) {
+                return missing(format!("several rows are of {name}"));
+            }
+            let amount = self.amount(*one).ok_or(Doubt::Open)?;
+            let why = "the rows that are compared may not be those that are meant".to_owned();
+            let doubt = (!self.is_plain()).then_some(Doubt::Missing(why));
+            out.push(Amount {
+                name,
+                doubt,
+                ..amount
+            });
+        }
+        Ok(out)
+    }
+
+    /// True if all rows of the line have the same label, so that only their headings differ.
+    fn is_of_one_label(&self, line: &Line) -> bool {
+        let label = |one: &FitFigure| Some(&self.table(one.place())?.rows.get(one.row)?.printed);
+        let first = line.figures.first().and_then(label);
+        line.by_rows && line.figures.iter().all(|one| label(one) == first)
+    }
+}
+
+/// The first amount that is the sum of at least two amounts directly before or behind it; `None`
+/// without one.
+pub(crate) fn total_of_others(parts: &[Amount]) -> Option<&Amount> {
+    let numbers: Vec<f64> = parts.iter().map(Amount::number).collect();
+    let is_total = |at: usize| {
+        let (before, rest) = numbers.split_at_checked(at).unwrap_or_default();
+        let Some((total, behind)) = rest.split_first() else {
+            return false;
+        };
+        let adds_up = |others: &mut dyn Iterator<Item = &f64>| {
+            let mut sum = 0.0;
+            let mut sums = others.map(|other| {
+                sum += other;
+                sum
+            });
+            // A single figure before a total is not a sum, because it may be equal by chance.
+            sums.next();
+            sums.any(|sum| (sum - total).abs() <= EXACT * total.abs())
+        };
+        total.abs() > 0.0 && (adds_up(&mut before.iter().rev()) || adds_up(&mut behind.iter()))
+    };
+    (0..parts.len())
+        .find(|at| is_total(*at))
+        .and_then(|at| parts.get(at))
+}

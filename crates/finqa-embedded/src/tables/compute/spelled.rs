@@ -1,0 +1,230 @@
+//! Computes a measure that the question spells out: "net debt, that is all borrowings less cash".
+
+use std::sync::LazyLock;
+
+use finqa_core::regex;
+use regex::Regex;
+
+use super::direct_answer::DirectAnswer;
+use crate::tables::find::{Amount, AmountKind};
+use crate::tables::page::{Doubt, TableResult, Tables};
+use crate::tables::question;
+use crate::tables::question::operand::Operand;
+use crate::tables::question::operands::operand;
+use crate::tables::question::phrases::Cue;
+use crate::tables::question::token::{Token, TokenPart};
+use crate::tables::words::is_light;
+use crate::tables::words::{VERBS, lists};
+
+/// The mark or words between a measure and its formula: "net debt, i.e. …".
+static BEGINS: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)(?: ?\(|[,:;] | [-\u{2013}\u{2014}] )(?:(?P<taken>taking|using|counting) |(?:i\.e\.,?|that is,?|meaning|defined as|calculated as|computed as|adding up|adding|=) )?"
+    )
+});
+
+/// Words between dividend and divisor.
+static OVER: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i),? (?:over|divided by|/) "));
+
+/// Nouns of measures, such as "ratio" in "efficiency ratio".
+const MEASURES: &str = "ratio margin rate multiple cover coverage";
+
+/// Words before these nouns that are part of the measure's name. Any other word may name a part of
+/// the company: "the Aerospace ratio".
+const KINDS: &str = "efficiency combined loss expense cost income leverage gearing liquidity solvency \
+    operating capital turnover conversion retention";
+
+/// Words for the company that the measure is about.
+const OWNERS: &str = "bank bank's company company's group group's firm firm's insurer's airline's";
+
+/// A formula over the figures that a question names.
+struct Spelled {
+    /// The measure as the question calls it.
+    name: Operand,
+    above: Vec<(Operand, bool)>,
+    below: Vec<(Operand, bool)>,
+}
+
+impl Tables {
+    /// The value of a formula that a question spells out, if each of its figures is found. A comma
+    /// inside a printed label does not begin a formula: "Receivables, net and other". `None` also
+    /// if the question repeats a whole label.
+    pub(crate) fn spelled(&self, text: &str) -> Option<DirectAnswer> {
+        let bare = text.trim_end_matches(['?', ' ']);
+        let of = BEGINS.captures_iter(bare).find_map(|found| {
+            let mark = found.get(0)?;
+            let formula = bare.get(mark.end()..)?;
+            let main = bare.get(..mark.start())?;
+            self.read_spelled(main, formula, found.name("taken").is_some())
+        })?;
+        if self.whole_label(text).is_some() {
+            return None;
+        }
+        let found = self.value_of(&of).ok()?;
+        Some(self.look_up(found.clone(), &of.name)).map(|answer| DirectAnswer {
+            doubt: answer.doubt.or(found.doubt),
+            ..answer
+        })
+    }
+
+    /// Reads the name of a measure and its formula; `None` if either is not understood. `taken` is
+    /// true after a word such as "taking": the formula may then lack the divisor.
+    fn read_spelled(&self, main: &str, formula: &str, taken: bool) -> Option<Spelled> {
+        // What begins with a digit is a year or a figure ("at December 31, 2031"), not a formula.
+        if self.is_plain() || formula.starts_with(|c: char| c.is_ascii_digit()) {
+            return None;
+        }
+        // "Net cash (cash less debt) at December 31"
+        let (formula, after) = formula.split_once(')').unwrap_or((formula, ""));
+        let main = format!("{main} {after}");
+        let name = self.measure_named(&question::read(self, &main))?;
+        // Brackets within the formula and a second division are not read.
+        if formula.contains('(') {
+            return None;
+        }
+        let mut sides = OVER.splitn(formula, 3);
+        let (above, below) = (sides.next()?, sides.next());
+        if sides.next().is_some() {
+            return None;
+        }
+        let above = self.terms(above, &name)?;
+        let mut below = below.map_or(Some(Vec::new()), |side| self.terms(side, &name))?;
+        // "The quick ratio, taking cash and receivables" says only what is divided.
+        if let Some((known, rest)) = name.formula().filter(|_| taken && below.is_empty()) {
+            let terms = known.below.iter();
+            below.extend(terms.map(|term| (rest.without_words().of_term(term), term.subtracted)));
+        }
+        // A single figure is not a formula.
+        let figures = above.len() + below.len();
+        (figures > 1).then_some(Spelled { name, above, below })
+    }
+
+    /// The measure that a question asks for; `None` if the question also names a part of the
+    /// company, a change or several periods.
+    fn measure_named(&self, tokens: &[Token]) -> Option<Operand> {
+        let cues = [Cue::Ratio, Cue::Total, Cue::Sum];
+        // One word may precede the question word: "And what was …".
+        let asks = tokens.iter().take(2);
+        let asks = asks.into_iter().any(|one| lists("what how", &one.text));
+        let measures = |at: usize| {
+            tokens
+                .get(at)
+                .is_some_and(|token| lists(MEASURES, &token.text))
+        };
+        let is_of_name = |(at, token): (usize, &Token)| match token.cue() {
+            Some(Cue::Sum) => measures(at + 1),
+            Some(cue) => cues.contains(&cue),
+            None if matches!(token.part, TokenPart::Name(..)) => true,
+            None => token.stems().iter().all(|stem| {
+                is_light(stem)
+                    || self.weights.is_of_company(stem)
+                    || lists(OWNERS, &token.text)
+                    || measures(at)
+                    || measures(at + 1) && lists(KINDS, &token.text)
+            }),
+        };
+        let name = operand(tokens, Some(&cues))?;
+        let one = name.names.len() <= 1 && name.spans.len() <= 1 && name.each.is_none();
+        let whole = name.except.is_empty() && name.statement.is_none() && !name.both_terms;
+        (asks && one && whole && tokens.iter().enumerate().all(is_of_name)).then_some(name)
+    }
+
+    /// The terms of a sum, each with whether it is subtracted. `None` if a part of it is not read.
+    fn terms(&self, side: &str, of: &Operand) -> Option<Vec<(Operand, bool)>> {
+        let tokens = question::read(self, side);
+        // In "short-term borrowings, the current portion and long-term debt", the portion is that
+        // of the long-term debt.
+        let side = side.to_lowercase();
+        let of_debt = side.contains("long-term debt") || side.contains("long term debt");
+        let (mut out, mut subtracted) = (Vec::new(), false);
+        let signs = |token: &Token| matches!(token.cue(), Some(Cue::Plus | Cue::Minus | Cue::Less));
+        let parts = tokens.split_inclusive(signs).flat_map(|part| {
+            if self.is_one_row(part, of) {
+                vec![part]
+            } else {
+                part.split_inclusive(joins).collect()
+            }
+        });
+        for part in parts {
+            let (own, join) = match part.split_last() {
+                Some((last, own)) if joins(last) => (own, last.cue()),
+                _ => (part, None),
+            };
+            let named = own.iter().any(|token| !token.stems().is_empty());
+            if named {
+                let mut term = operand(own, Some(&[Cue::And]))?;
+                if of_debt && is_current_portion(&term) {
+                    let whole = question::read(self, "current portion of long-term debt");
+                    term = operand(&whole, Some(&[]))?;
+                }
+                if term.spans.is_empty() {
+                    term.spans.clone_from(&of.spans);
+                }
+                out.push((term, subtracted));
+            // A cue without a figure asks for more than a sum.
+            } else if own
+                .iter()
+                .any(|token| !lists(VERBS, &token.text) && token.cue().is_some())
+            {
+                return None;
+            }
+            match join {
+                Some(Cue::Minus | Cue::Less) => subtracted = true,
+                Some(Cue::Plus) => subtracted = false,
+                _ => {}
+            }
+        }
+        (!out.is_empty()).then_some(out)
+    }
+
+    /// True if the words between two signs are the label of one row with "and": "Losses and loss
+    /// adjustment expenses".
+    fn is_one_row(&self, part: &[Token], of: &Operand) -> bool {
+        let end = part.iter().rposition(|token| !joins(token));
+        let own = part.get(..end.map_or(0, |at| at + 1)).unwrap_or_default();
+        let term = operand(own, Some(&[Cue::And])).filter(|term| term.joins);
+        let term = term.map(|term| term.of_spans(of.spans.clone()));
+        let row = term.and_then(|term| self.figure(&term, None, None).ok());
+        row.is_some_and(|row| {
+            let name = row.place().map(|at| self.full_name(at).to_lowercase());
+            row.doubt.is_none() && name.is_some_and(|name| name.contains(" and "))
+        })
+    }
+
+    /// The value of a formula; an error if a term is not found or does not fit the others.
+    fn value_of(&self, of: &Spelled) -> TableResult<Amount> {
+        let sum = |terms: &[(Operand, bool)]| -> TableResult<Amount> {
+            let mut sum: Option<Amount> = None;
+            for (term, subtracted) in terms {
+                let found = self.figure(term, None, None)?;
+                sum = Some(match sum {
+                    None => found,
+                    Some(sum) => self.add(sum, found, *subtracted)?,
+                });
+            }
+            sum.ok_or(Doubt::Open)
+        };
+        let above = sum(&of.above)?;
+        if of.below.is_empty() {
+            return Ok(above);
+        }
+        let found = self.over(above, sum(&of.below)?)?;
+        let share = of.name.wants_percent();
+        Ok(Amount {
+            kind: if share { AmountKind::Share } else { found.kind },
+            ..found
+        })
+    }
+}
+
+/// True for a token between two terms of a sum.
+fn joins(token: &Token) -> bool {
+    let cue = token.cue();
+    matches!(cue, Some(Cue::And | Cue::Plus | Cue::Minus | Cue::Less)) || token.text == ","
+}
+
+/// True for "the current portion", without what it is a portion of.
+fn is_current_portion(term: &Operand) -> bool {
+    let says = |word: &str| term.words.iter().any(|(stem, _)| stem == word);
+    term.words.len() == 2 && says("current") && says("portion") && term.names.is_empty()
+}

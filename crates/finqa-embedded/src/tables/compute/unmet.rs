@@ -1,0 +1,89 @@
+//! Finds what a question asks for and its figures do not provide: a word, both parts of a balance,
+//! a second figure, a period, money.
+
+use finqa_core::page::Statement;
+use finqa_core::page::period::Period;
+
+use crate::tables::find::Amount;
+use crate::tables::find::fit::FitFigure;
+use crate::tables::page::{Doubt, Tables};
+use crate::tables::question::asked::{Asked, Operation};
+
+impl Tables {
+    /// The doubt if the question asks for something that neither its operation nor its figures
+    /// provide.
+    pub(crate) fn unmet(&self, amounts: &[Amount], asked: &Asked) -> Option<Doubt> {
+        let figures: Vec<&FitFigure> = amounts.iter().filter_map(|one| one.at.as_ref()).collect();
+        let name = |one: &&FitFigure| self.full_name(one.place()).to_lowercase();
+        let why = |why: &str| Some(Doubt::Missing(why.to_owned()));
+        // "Quarterly sales" are those of a quarter.
+        let of_part = |word: &str| {
+            let months = match word {
+                "quarterly" => 3,
+                "monthly" => 1,
+                _ => return false,
+            };
+            let mut periods = figures.iter().map(|one| one.period);
+            periods.all(|period| period.is_some_and(|period| period.length() == months))
+        };
+        let says = |word: &String| figures.iter().any(|one| name(one).contains(word));
+        let mut unused = asked.unused.iter().filter(|word| !of_part(word));
+        if let Some(word) = unused.find(|word| !says(word)) {
+            return why(&format!("the question also says {:?}", word.trim()));
+        }
+        // A row of the balance sheet that is not a total may be only one of the two parts of a
+        // balance.
+        let is_part = |one: &&FitFigure| {
+            let total = self.labels_of(one.place()).any(|label| label.total);
+            self.statement_of(one) == Some(Statement::Balances) && !total
+        };
+        let both = asked.operands.iter().any(|of| of.both_terms);
+        if both && figures.iter().any(is_part) {
+            return why("the current and the non-current part are not both known");
+        }
+        let joins = |one: &&FitFigure| {
+            let name = name(one);
+            name.contains(" and ") || name.contains(['&', '/'])
+        };
+        if asked.operands.iter().any(|of| of.joins) && !figures.iter().any(joins) {
+            return why("the question names two figures");
+        }
+        let of_all = |one: &&FitFigure| {
+            let mut periods = asked.operands.iter().flat_map(|of| &of.spans);
+            periods.all(|period| self.is_of(one.period, period))
+        };
+        let once = matches!(asked.operation, Operation::Figure | Operation::Ratio);
+        let unmet = once && !figures.iter().all(of_all) || !self.has_periods(amounts, asked);
+        if unmet && !self.is_plain() {
+            return why("the question names several periods");
+        }
+        amounts.iter().find_map(|one| self.may_count(one))
+    }
+
+    /// True if each period of the question is the period of a cell that the answer uses. For a
+    /// range of periods, the first and the last suffice.
+    fn has_periods(&self, amounts: &[Amount], asked: &Asked) -> bool {
+        let leaves = amounts.iter().flat_map(|one| one.expr.leaves());
+        let cells = leaves.filter_map(|leaf| leaf.source);
+        let periods = cells.map(|at| self.table(at)?.period_of(at.row, at.column));
+        let periods: Vec<Option<Period>> = periods.collect();
+        let of_cell = |span: &Period| {
+            let mut periods = periods.iter();
+            periods.any(|period| self.is_of(*period, span))
+        };
+        let mut spans = asked.operands.iter().flat_map(|of| &of.spans);
+        spans.all(of_cell)
+    }
+
+    /// True if a cell is of the period asked for. Whether a day that is asked for may be the end of
+    /// a period was decided when the cell was found.
+    fn is_of(&self, period: Option<Period>, asked: &Period) -> bool {
+        let of_period = Period {
+            instant: false,
+            ..*asked
+        };
+        [asked, &of_period]
+            .iter()
+            .any(|asked| self.fits(period.as_ref(), Some(asked)))
+    }
+}

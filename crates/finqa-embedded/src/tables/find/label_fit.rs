@@ -1,0 +1,308 @@
+//! Scores how well the labels of a figure fit the words of a question.
+//!
+//! The scores and costs below are set by hand with the reports of docs/embedded-analyst.md in view.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use finqa_core::page::Statement;
+
+use super::fit::{CHANGES, HEAVY};
+use crate::reading::outflow::names_cost;
+use crate::tables::page::table::{Label, ReportColumn, ReportRow, ReportTable, SCOPES};
+use crate::tables::page::weights::Weights;
+use crate::tables::words::{STRUCTURAL, same_word, stemmed as set};
+use crate::tables::words::{is_light, is_loose};
+
+/// Words of a label that do not make it another figure: "Sales, unaudited" are sales.
+static UNMEANT: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    set("expense period year quarter group abstract note unaudited successor predecessor")
+});
+
+static STRUCTURAL_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(STRUCTURAL));
+
+/// Words of a section in a primary statement whose rows are only a part of the company's figures
+/// ("Discontinued operations") or changes of them.
+static PARTS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    set(
+        "discontinued held sale segment parent guarantor noncontrolling company group subsidiary \
+        weighted average number computing computation change changes increase decrease",
+    )
+});
+
+/// Words of a question that the row of any cost answers: "how much was spent on rent".
+static COST_STEMS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| set("expense cost charge spending"));
+
+/// Words of figures that are the same with "net" and without it.
+static SALES_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set("sales revenue"));
+
+/// Share of a word's weight that counts if it is not in the row's own label but in brackets, the
+/// section or the heading (0.9), or only in the title (0.6).
+const ASIDE: f64 = 0.9;
+const IN_TITLE: f64 = 0.6;
+
+/// Score that is lost if the question has no word of the label, the heading or the section; if it
+/// has some of the words, in proportion.
+const UNASKED_LABEL: f64 = 0.35;
+const UNASKED_HEADING: f64 = 0.25;
+const UNASKED_SECTION: f64 = 0.06;
+
+/// Factor of a word's weight if the label lacks it but need not have it, such as "group".
+const MISSING_SOFT: f64 = 0.1;
+
+/// Bonus for a figure of a primary statement over one of a note.
+const STATEMENT: f64 = 0.08;
+
+/// How well the labels of a figure fit one way to say an operand. The fields are those of
+/// [`FitFigure`](super::fit::FitFigure).
+pub(crate) struct LabelFit {
+    pub(crate) score: f64,
+    pub(crate) full: bool,
+    pub(crate) plain: bool,
+    pub(crate) extra: usize,
+}
+
+/// The share of the label's weight that is in words the question lacks, from 0 to 1.
+fn unasked(own: &[String], reading: &[String], weights: &Weights) -> f64 {
+    let weigh = |words: &mut dyn Iterator<Item = &String>| -> f64 {
+        words.map(|word| weights.of(word)).sum()
+    };
+    let all = weigh(&mut own.iter().filter(|word| !is_light(word)));
+    // "Charges" are costs, so a question for costs asks for them.
+    let meant = |word: &&String| {
+        !is_light(word)
+            && !UNMEANT.contains(*word)
+            && !weights.is_of_company(word)
+            && !reading.contains(word)
+            && (!word.starts_with("charg") || !reading.iter().any(|word| COST_STEMS.contains(word)))
+    };
+    let left = weigh(&mut own.iter().filter(meant));
+    if all > 0.0 { left / all } else { 0.0 }
+}
+
+/// The labels of a figure in a report, and a way to say an operand.
+struct Comparison<'a> {
+    table: &'a ReportTable,
+    row: &'a ReportRow,
+    column: &'a ReportColumn,
+    /// The words of the row's own label.
+    own: Vec<String>,
+    reading: &'a [String],
+    weights: &'a Weights,
+}
+
+impl ReportTable {
+    /// The fit of a row and a column of a plain table. It is full if the labels say no more than
+    /// the question. `None` unless every word of the reading is in one of the two labels. A label
+    /// that has none of the words costs less if it is a total.
+    pub(crate) fn fit_in_full(
+        &self,
+        row: &ReportRow,
+        column: &ReportColumn,
+        reading: &[String],
+    ) -> Option<LabelFit> {
+        let says = |word: &String| row.says(word) || column.label.says(word);
+        let loose = |word: &String| is_loose(word) || self.is_heading(word);
+        if !reading.iter().all(|word| says(word) || loose(word)) {
+            return None;
+        }
+        // The cost of a label, and whether it says more than the question.
+        let cost = |label: &Label, asked: bool| {
+            if !label.words.is_empty() && !asked {
+                return (if label.total { HEAVY / 2.0 } else { HEAVY }, false);
+            }
+            let unasked = |own: &&str| !reading.iter().any(|word| same_word(own, word));
+            let costs = label.words.iter().filter(unasked);
+            let cost: f64 = costs
+                .map(|own| if is_light(own) { 1.0 } else { HEAVY })
+                .sum();
+            (cost, cost >= HEAVY)
+        };
+        let (of_row, more) = cost(&row.label, reading.iter().any(|word| row.says(word)));
+        let of_column = reading.iter().any(|word| column.label.says(word));
+        let (of_column, also_more) = cost(&column.label, of_column);
+        let full = !more && !also_more;
+        Some(LabelFit {
+            score: -of_row - of_column,
+            full,
+            plain: full,
+            extra: 0,
+        })
+    }
+
+    /// The fit of a row and a column of a report. `None` if no label names the figure.
+    pub(crate) fn fit(
+        &self,
+        row: &ReportRow,
+        column: &ReportColumn,
+        reading: &[String],
+        weights: &Weights,
+    ) -> Option<LabelFit> {
+        // In a balance sheet, "net of allowance" is a part of the row's name and not another
+        // figure.
+        let balance = self.statement == Some(Statement::Balances);
+        let own = row.label.words.iter();
+        let deducted = |word: &str| row.label.deducted.iter().any(|own| own == word);
+        let own = own.filter(|word| !(balance && deducted(word)));
+        let compared = Comparison {
+            table: self,
+            row,
+            column,
+            own: own.map(str::to_owned).collect(),
+            reading,
+            weights,
+        };
+        compared.fit()
+    }
+}
+
+impl Comparison<'_> {
+    /// See [`ReportTable::fit`].
+    fn fit(&self) -> Option<LabelFit> {
+        let Self {
+            row,
+            column,
+            reading,
+            weights,
+            ..
+        } = *self;
+        let (share, missing) = self.found()?;
+        let mut label = unasked(&self.own, reading, weights);
+        if self.is_other_figure() {
+            // Above 0, so that such a figure never fits in full.
+            label += 0.1;
+        }
+        let heading = unasked(&column.label.words.to_vec(), reading, weights);
+        let changes = |word: &String| CHANGES.contains(word) && !reading.contains(word);
+        let changes = f64::from(u8::from(row.section.iter().any(changes)));
+        let section = unasked(&row.section, reading, weights) + changes;
+        let statement = self.table.statement.map_or(0.0, |_| STATEMENT);
+        // A row without a label is a part of the row above it.
+        let unnamed = row.printed.trim().is_empty() && column.label.words.is_empty();
+        // "The allowance" does not mean the receivables net of it.
+        let net = reading.iter().any(|word| word == "net");
+        let deducted = !net && reading.iter().any(|word| row.label.deducted.contains(word));
+        let full = !missing && label <= 0.0 && heading <= 0.0 && !unnamed && !deducted;
+        let mut qualifiers = self.table.qualifiers.iter();
+        let plain = unasked(&self.of_whom(), reading, weights) <= 0.0
+            && qualifiers.all(|word| reading.contains(word));
+        Some(LabelFit {
+            score: share
+                - UNASKED_LABEL * label
+                - UNASKED_HEADING * heading
+                - UNASKED_SECTION * section
+                + statement,
+            full,
+            plain: full && plain,
+            extra: self.extra(),
+        })
+    }
+
+    /// The share, by weight, of the reading's words that the labels have, and whether one that must
+    /// be there is missing. `None` if no label names the figure.
+    fn found(&self) -> Option<(f64, bool)> {
+        let (mut all, mut found, mut named, mut missing) = (0.0, 0.0, false, false);
+        for word in self.reading {
+            let (share, names) = self.place(word);
+            named |= names;
+            let mut weight = self.weights.of(word);
+            if share <= 0.0 && self.can_lack(word) {
+                weight *= MISSING_SOFT;
+            } else {
+                missing |= share <= 0.0;
+            }
+            all += weight;
+            found += weight * share;
+        }
+        (named && all > 0.0).then(|| (found / all, missing))
+    }
+
+    /// The share of a word's weight that counts, by the label that has it, and whether the word
+    /// names the figure there.
+    fn place(&self, word: &String) -> (f64, bool) {
+        let (table, row, column) = (self.table, self.row, self.column);
+        if self.own.contains(word) {
+            (1.0, true)
+        } else if row.label.words.contains(word)
+            || row.label.aside.contains(word)
+            || column.label.words.contains(word)
+            || column.label.aside.contains(word)
+        {
+            (ASIDE, true)
+        } else if row.section.contains(word) && !table.is_place(row, word) {
+            (ASIDE, !self.weights.is_soft(word))
+        } else if table.title.contains(word) && table.statement.is_none() {
+            // A row "2031" under the title "Maturities of debt" has its name only in the title.
+            let dated = row.label.period.or(column.label.period).is_some();
+            (IN_TITLE, dated && row.label.words.iter().all(is_light))
+        } else {
+            // The title of a statement, such as "Balance sheet", does not name its rows.
+            (0.0, false)
+        }
+    }
+
+    /// True if the labels need not have a word of the reading.
+    fn can_lack(&self, word: &String) -> bool {
+        let row = self.row;
+        // "Spent" is met by the row of any cost, even if the row does not say "expense".
+        let spent = !COST_STEMS.contains(word)
+            || names_cost(&row.printed)
+            || row.is_charge()
+            || self.table.statement.is_some() && names_cost(&row.heading);
+        let soft = self.weights.is_soft(word) || is_light(word);
+        word != "net" && soft && !SCOPES.contains(&word.as_str()) && spent
+    }
+
+    /// The words of the row's own label that the reading lacks.
+    fn unsaid(&self) -> impl Iterator<Item = &String> {
+        let own = self.own.iter();
+        own.filter(|word| *word != "total" && !self.reading.contains(word))
+    }
+
+    /// See [`FitFigure::extra`](super::fit::FitFigure).
+    fn extra(&self) -> usize {
+        let elsewhere = self
+            .reading
+            .iter()
+            .filter(|word| !self.row.label.words.contains(word));
+        let company = |word: &&String| self.weights.is_of_company(word);
+        let (of_company, more): (Vec<&String>, Vec<&String>) = self.unsaid().partition(company);
+        4 * (more.len() + elsewhere.count()) + of_company.len()
+    }
+
+    /// True if a word that the reading lacks makes the row another figure: "attributable", or "net"
+    /// of a flow. Balances are always net of what reduces them; flows may also be printed gross.
+    fn is_other_figure(&self) -> bool {
+        let label = &self.row.label;
+        self.unsaid().any(|word| {
+            // Per share, earnings are always those of the shareholders.
+            let per_share = label.words.iter().any(|own| own == "share");
+            // "Net sales" and "sales" are one figure.
+            let sales = label.words.iter().any(|own| SALES_STEMS.contains(own));
+            let balance = self.table.statement == Some(Statement::Balances);
+            word.starts_with("attribut") && !per_share || word == "net" && !sales && !balance
+        })
+    }
+
+    /// The words of the section that say whose figure it is. A section that only gives the place in
+    /// a statement is not a doubt.
+    fn of_whom(&self) -> Vec<String> {
+        let section = &self.row.section;
+        let held = section.iter().any(|own| own == "held");
+        let of_part = |word: &&String| match self.table.statement {
+            // "Sale" names a part only in "held for sale".
+            Some(_) => PARTS.contains(*word) && (*word != "sale" || held),
+            None => !STRUCTURAL_STEMS.contains(*word) && !self.weights.is_soft(word),
+        };
+        let of_whom: Vec<String> = section.iter().filter(of_part).cloned().collect();
+        let heads = |word: &str| section.iter().any(|own| own.starts_with(word));
+        // "Liabilities and equity" is the heading of every row that is not an asset.
+        let is_general = heads("liabilit") && heads("equit");
+        let (table, row) = (self.table, self.row);
+        if is_general || table.is_only_part(row, &of_whom, self.reading, self.weights) {
+            return Vec::new();
+        }
+        of_whom
+    }
+}

@@ -1,0 +1,418 @@
+//! Finds the figure that an operand names, or the reason why no figure is sure.
+
+pub(super) mod fit;
+pub(super) mod label_fit;
+pub(super) mod measure;
+pub(super) mod parts;
+pub(super) mod printed;
+pub(super) mod sentences;
+pub(super) mod statements;
+pub(super) mod unread;
+pub(super) mod whole_label;
+pub(super) mod witnesses;
+
+use finqa_core::number::Scale;
+use finqa_core::page::Statement;
+use finqa_core::page::period::Period;
+use finqa_core::program::{Expression, Leaf};
+
+use crate::expr::{literal_value, turn_sign};
+use crate::operations;
+use crate::reading::outflow::names_cost;
+use crate::tables::page::figure::ReportFigure;
+use crate::tables::page::table::{Label, Place, ReportTable};
+use crate::tables::page::{Doubt, TableResult, Tables};
+use crate::tables::question::operand::Operand;
+use crate::tables::words::{LOOSE, lists_stem};
+use fit::{FitFigure, candidates};
+
+/// An expression over the cells of tables.
+pub(crate) type FigureExpr = Expression<Option<Place>>;
+
+/// A figure, or the result of a calculation with figures, that can answer a question.
+#[derive(Clone, Debug)]
+pub(crate) struct Amount {
+    pub(crate) expr: FigureExpr,
+    pub(crate) kind: AmountKind,
+    /// The cell; `None` for computed amounts.
+    pub(crate) at: Option<FitFigure>,
+    /// True if `expr` is a cost without the minus sign that the page prints.
+    pub(crate) turned: bool,
+    pub(crate) scale: Option<Scale>,
+    /// What distinguishes it from the other figures of a series: a label or a period.
+    pub(crate) name: String,
+    /// The reason why it may not be the figure that is meant; `None` if it is sure.
+    pub(crate) doubt: Option<Doubt>,
+}
+
+impl Amount {
+    /// The printed number, or the result of the calculation; 0 if it cannot be computed.
+    pub(crate) fn number(&self) -> f64 {
+        self.expr.number().unwrap_or_default()
+    }
+
+    pub(crate) fn place(&self) -> Option<Place> {
+        self.at.map(|at| at.place())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AmountKind {
+    /// Any number that is neither a percentage nor a quotient.
+    Plain,
+    /// A percentage as the page prints it.
+    Percent,
+    /// A quotient that is shown as a percentage.
+    Share,
+    /// A quotient that is shown as a plain number.
+    Ratio,
+}
+
+/// Score gap below which two figures count as tied. Set by hand; a larger one would make more
+/// answers unsure.
+pub(crate) const CLOSE: f64 = 0.03;
+
+/// Largest relative difference between two printed figures that can be one amount, rounded to
+/// different scales. Set by hand.
+const ROUNDED: f64 = 0.006;
+
+pub(crate) fn same(a: f64, b: f64) -> bool {
+    (a - b).abs() <= ROUNDED * a.abs().max(b.abs())
+}
+
+/// Keeps the items for which `is` is true, unless there are none.
+pub(crate) fn keep<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool) {
+    if all.iter().any(&is) {
+        all.retain(is);
+    }
+}
+
+/// Keeps the figures of the latest period. A plan is never the latest.
+pub(crate) fn latest(all: &mut Vec<FitFigure>) {
+    keep(all, |one| !one.plan);
+    let latest = all.iter().filter_map(|one| Some(one.period?.end)).max();
+    all.retain(|one| one.period.is_none_or(|period| Some(period.end) == latest));
+}
+
+impl Tables {
+    pub(crate) fn table(&self, place: Place) -> Option<&ReportTable> {
+        self.tables.get(place.table)
+    }
+
+    pub(crate) fn cell(&self, place: Place) -> Option<&ReportFigure> {
+        let row = self.table(place)?.rows.get(place.row)?;
+        row.cells.get(place.column)?.as_ref()
+    }
+
+    /// The labels of a cell's row and column.
+    pub(crate) fn labels_of(&self, place: Place) -> impl Iterator<Item = &Label> {
+        let table = self.table(place);
+        let row = table.and_then(|table| table.rows.get(place.row));
+        let column = table.and_then(|table| table.columns.get(place.column));
+        let labels = [
+            row.map(|row| &row.label),
+            column.map(|column| &column.label),
+        ];
+        labels.into_iter().flatten()
+    }
+
+    /// The name of a cell's row, or of its column if the row has only a period.
+    pub(crate) fn name_of(&self, place: Place) -> String {
+        let mut labels = self.labels_of(place);
+        let name = labels.find(|label| !label.words.is_empty());
+        name.map_or_else(String::new, |label| label.name.clone())
+    }
+
+    /// The doubt that another cell may be meant.
+    pub(crate) fn unclear(&self, place: Place) -> Doubt {
+        Doubt::Missing(format!(
+            "{} may not be what is meant",
+            self.full_name(place)
+        ))
+    }
+
+    /// True if a period is the one asked for, or if the question names none. On a plain page, a
+    /// month without a year does not fit a question with a year.
+    pub(crate) fn fits(&self, period: Option<&Period>, asked: Option<&Period>) -> bool {
+        let fits = |period: &Period, asked: &Period| {
+            let undated = self.is_plain() && period.end.year.is_none();
+            !(undated && asked.end.year.is_some()) && self.years.fits(period, asked)
+        };
+        asked.is_none_or(|asked| period.is_some_and(|period| fits(period, asked)))
+    }
+
+    /// The figures of all tables that fit an operand in a period, the best first.
+    pub(crate) fn candidates(&self, of: &Operand, asked: Option<Period>) -> Vec<FitFigure> {
+        // In a plain table, "at year end" means the figures of the year.
+        let asked = asked.map(|asked| Period {
+            instant: asked.instant && !self.is_plain(),
+            ..asked
+        });
+        let wanted = |period: Option<&Period>| self.fits(period, asked.as_ref());
+        candidates(&self.tables, of, &self.weights, &wanted)
+    }
+
+    /// Returns a doubt if the labels of a plain table lack a word of the operand. A word of the
+    /// corner counts for all cells.
+    pub(crate) fn known(&self, of: &Operand) -> TableResult<()> {
+        let Some(table) = self.tables.first().filter(|table| table.plain) else {
+            return Ok(());
+        };
+        let says =
+            |word: &String| self.says(word) || lists_stem(LOOSE, word) || table.is_heading(word);
+        let word = of.words.iter().find(|(word, _)| !says(word));
+        let unnamed = of.names.iter().find_map(|(concept, said)| {
+            let known = concept.names.iter().any(|name| name.iter().all(says));
+            let name = concept.names.get(*said).filter(|_| !known)?;
+            Some((name.clone(), concept.written(*said).to_owned()))
+        });
+        let (unknown, said) = match (word, unnamed) {
+            (Some((word, said)), _) => (vec![word.clone()], said.clone()),
+            (None, Some(name)) => name,
+            (None, None) => return Ok(()),
+        };
+        let why = |of: &str| format!("the {of} does not mention {said:?}");
+        Err(if unknown.iter().all(|word| self.text.contains(word)) {
+            Doubt::InText(why("table"))
+        } else {
+            Doubt::Missing(why("page"))
+        })
+    }
+
+    /// The reason for doubt if it is unknown which year a report's column is called.
+    pub(crate) fn unclear_year(&self, one: &FitFigure, asked: Option<Period>) -> Option<Doubt> {
+        let (column, asked) = (one.period?, asked?);
+        let unclear = !self.is_plain() && self.years.is_unclear(&column, &asked);
+        let year = asked.end.year.filter(|_| unclear)?;
+        Some(Doubt::Missing(format!(
+            "the report does not say whether its {year} ends in January {year} or {}",
+            year + 1
+        )))
+    }
+
+    /// Why there is no figure of this row in a period.
+    pub(crate) fn no_period(&self, one: &FitFigure, asked: Period) -> Doubt {
+        let mut all = self
+            .tables
+            .iter()
+            .enumerate()
+            .flat_map(|(at, _)| self.periods_of(at));
+        let name = self.name_of(one.place());
+        let of_year = |period: &Period| period.end.year == asked.end.year;
+        Doubt::Missing(if one.period.is_none() && self.is_plain() {
+            format!("the table has {name} for no {asked}")
+        } else if all
+            .clone()
+            .any(|period| self.fits(Some(&period), Some(&asked)))
+        {
+            format!("{name} has no figure of {asked}")
+        } else if self.is_plain()
+            && asked.end.month.is_none()
+            && asked.length() == 12
+            && all.any(|period| of_year(&period))
+        {
+            format!("the page has only a part of {asked}")
+        } else {
+            format!("the page has no {asked}")
+        })
+    }
+
+    /// The figure of an operand in the operand's own period, or else in `asked`. If several figures
+    /// fit, the one in the row or the column of `near`. A printed figure whose labels say no more
+    /// than the operand precedes a quotient, a measure and a sum of parts, in this order.
+    pub(crate) fn figure(
+        &self,
+        of: &Operand,
+        asked: Option<Period>,
+        near: Option<Place>,
+    ) -> TableResult<Amount> {
+        // One period is looked up: of several, the last one with a day, otherwise the last.
+        let own = of.spans.iter().copied();
+        let asked = own.max_by_key(|one| one.end.day.is_some()).or(asked);
+        let asked = asked.map(|asked| of.on_its_day(asked));
+        if !of.rows.is_empty() {
+            return self.of_rows(of, asked);
+        }
+        if !of.except.is_empty() {
+            return self.without(of, asked);
+        }
+        if of.both_terms
+            && let Some(sum) = self.in_parts(of, asked)
+        {
+            return Ok(sum);
+        }
+        let printed = self.printed_in(of, asked, near);
+        let quotient = of.quotient();
+        let sure = printed.as_ref().ok().and_then(|one| one.at.as_ref());
+        let other_name = quotient.is_some() && sure.is_some_and(|one| !one.said);
+        let is_meant = sure.is_some_and(|one| {
+            let said = one.said || quotient.is_none();
+            one.plain && said && one.percent == of.wants_percent()
+        });
+        if is_meant {
+            return self.unless_computed(of, asked, printed);
+        }
+        if let Some((part, whole)) = quotient
+            && let Some(share) = self.best_quotient(&part, &whole, asked)
+        {
+            return Ok(share);
+        }
+        if let Some((formula, rest)) = of.formula().filter(|_| !self.is_plain()) {
+            return self.measure(formula, &rest, asked).or(printed);
+        }
+        let unsure = printed.as_ref().map_or(true, |one| one.doubt.is_some());
+        if !self.is_plain()
+            && unsure
+            && near.is_none()
+            && let Some(sum) = self.in_parts(of, asked)
+        {
+            return Ok(sum);
+        }
+        // A margin that cannot be computed must not be answered by a profit.
+        let printed = printed?;
+        match printed.place().filter(|_| other_name) {
+            Some(place) if self.is_plain() => Err(self.unclear(place)),
+            Some(place) => Ok(Amount {
+                doubt: printed.doubt.or(Some(self.unclear(place))),
+                ..printed
+            }),
+            None => Ok(printed),
+        }
+    }
+
+    /// The printed figure of an operand in a period. "Net income at the end of 2031" means that of
+    /// the year.
+    fn printed_in(
+        &self,
+        of: &Operand,
+        asked: Option<Period>,
+        near: Option<Place>,
+    ) -> TableResult<Amount> {
+        let printed = self.printed(of, asked, near);
+        let sure = printed.as_ref().is_ok_and(|one| one.doubt.is_none());
+        let Some(day) = asked.filter(|asked| asked.instant && !self.is_plain() && !sure) else {
+            return printed;
+        };
+        let year = Period {
+            instant: false,
+            ..day
+        };
+        let is_flow = |at: FitFigure| {
+            self.statement_of(&at) != Some(Statement::Balances)
+                && self.is_change(of, &at, Some(day)).is_none()
+        };
+        match self.printed(of, Some(year), near) {
+            Ok(of_year) if of_year.doubt.is_none() && of_year.at.is_some_and(is_flow) => {
+                Ok(of_year)
+            }
+            _ => printed,
+        }
+    }
+
+    /// A part divided by a whole, with a doubt only if no way to read the whole is sure. The words
+    /// of the operand that are not in a known name may describe only the part: "segment operating
+    /// margin". `None` if neither can be computed.
+    fn best_quotient(
+        &self,
+        part: &Operand,
+        whole: &Operand,
+        asked: Option<Period>,
+    ) -> Option<Amount> {
+        let wholes = [whole.clone(), whole.without_words()];
+        let shares = wholes.iter().map(|whole| self.quotient(part, whole, asked));
+        let shares: Vec<Amount> = shares.filter_map(Result::ok).collect();
+        let sure = shares.iter().find(|one| one.doubt.is_none());
+        sure.or(shares.last()).cloned()
+    }
+
+    /// A part divided by a whole, as a percentage: an operating margin.
+    fn quotient(
+        &self,
+        part: &Operand,
+        whole: &Operand,
+        asked: Option<Period>,
+    ) -> TableResult<Amount> {
+        let spans = asked.into_iter().collect();
+        let pair = [part.of_spans(spans), whole.clone()];
+        let pair: [Amount; 2] = match self.of_one_part(&pair, asked) {
+            Some(pair) => pair,
+            None => self.listed(&pair)?.try_into().map_err(|_| Doubt::Open)?,
+        };
+        let doubt = pair.iter().find_map(|one| one.doubt.clone());
+        let [part, whole] = pair;
+        let doubt = doubt.or_else(|| self.may_be_credit(&part));
+        let places = part.place().zip(whole.place());
+        // Neither a row nor a column shows that such a part belongs to the whole.
+        let crossed =
+            places.filter(|(a, b)| a.table == b.table && a.row != b.row && a.column != b.column);
+        let doubt = doubt.or(crossed.map(|(_, whole)| self.unclear(whole)));
+        let plain = [part.kind, whole.kind] == [AmountKind::Plain; 2];
+        // Two scales would give a quotient that is wrong by a power of ten.
+        let apart = part.place() != whole.place() && part.scale == whole.scale;
+        if !plain || !apart || whole.number() <= 0.0 {
+            return Err(Doubt::Open);
+        }
+        Ok(Amount {
+            expr: operations::ratio(part.expr, whole.expr),
+            kind: AmountKind::Share,
+            at: None,
+            turned: false,
+            scale: None,
+            name: String::new(),
+            doubt,
+        })
+    }
+
+    /// A figure as an amount. If all figures of a cost's row are printed below zero, the sign only
+    /// repeats the name and is dropped. A loss in a report keeps its sign. `None` if the cell has
+    /// no number.
+    pub(crate) fn amount(&self, at: FitFigure) -> Option<Amount> {
+        let place = at.place();
+        let cell = self.cell(place)?;
+        let leaf = Leaf {
+            value: literal_value(&cell.literal())?,
+            literal: cell.literal().into(),
+            source: Some(place),
+        };
+        let loses = |label: &Label| label.words.iter().any(|word| word == "loss");
+        let cost = |label: &Label| names_cost(&label.name) && (self.is_plain() || !loses(label));
+        let mut amount = Amount {
+            expr: FigureExpr::Leaf(leaf),
+            kind: if cell.percent {
+                AmountKind::Percent
+            } else {
+                AmountKind::Plain
+            },
+            at: Some(at),
+            turned: self.is_below_zero(place, cost),
+            scale: cell.scale,
+            name: String::new(),
+            doubt: None,
+        };
+        if amount.turned {
+            amount.expr.change_leaves(&mut turn_sign);
+        }
+        Some(amount)
+    }
+
+    /// True if `kind` is true for the label of the cell's row or column, and all figures there are
+    /// below zero, apart from zeros.
+    pub(crate) fn is_below_zero(&self, place: Place, kind: impl Fn(&Label) -> bool) -> bool {
+        let Some(table) = self.table(place) else {
+            return false;
+        };
+        let all = |line: &mut dyn Iterator<Item = &ReportFigure>| {
+            let mut numbers = line
+                .map(|cell| cell.number)
+                .filter(|x| x.abs() > 0.0)
+                .peekable();
+            numbers.peek().is_some() && numbers.all(|x| x < 0.0)
+        };
+        let row = table.rows.get(place.row);
+        let column = table.columns.get(place.column);
+        let rows = table.rows.iter().skip(1);
+        row.is_some_and(|row| kind(&row.label) && all(&mut row.cells.iter().flatten()))
+            || column.is_some_and(|column| kind(&column.label))
+                && all(&mut rows.filter_map(|row| row.cells.get(place.column)?.as_ref()))
+    }
+}

@@ -1,0 +1,219 @@
+//! Computes amounts that a report prints only in parts: the current and the non-current part of a
+//! balance, the rows under a heading without a total, and a whole minus one of its parts.
+
+use finqa_core::page::Statement;
+use finqa_core::page::period::Period;
+
+use super::fit::FitFigure;
+use super::statements::rounds_alike;
+use super::{Amount, AmountKind, latest};
+use crate::operations;
+use crate::tables::page::table::ReportRow;
+use crate::tables::page::{TableResult, Tables, missing};
+use crate::tables::question::operand::Operand;
+use crate::tables::question::operands::AND;
+use crate::tables::words::is_light;
+use crate::tables::words::{LabelWords, lists_stem, plain_stems};
+
+/// Words that distinguish the part of a balance that is due within a year from the rest.
+const TERMS: &str = "current noncurrent non long short term due within after one year portion";
+
+/// Words of a heading that do not name a figure.
+const VAGUE: &str = "total net expense cost obligation liability";
+
+/// The stems that name a figure: `words` without light words, terms and `vague` ones. They are
+/// sorted, each once, so that two names are equal if they have the same words in any order.
+fn core(words: &[String], vague: &str) -> Vec<String> {
+    let named =
+        |word: &&String| !is_light(word) && !lists_stem(TERMS, word) && !lists_stem(vague, word);
+    let mut own: Vec<String> = words.iter().filter(named).cloned().collect();
+    own.sort_unstable();
+    own.dedup();
+    own
+}
+
+impl Tables {
+    /// The amount of an operand that is printed only in parts; `None` if its parts are uncertain.
+    pub(crate) fn in_parts(&self, of: &Operand, asked: Option<Period>) -> Option<Amount> {
+        let readings: Vec<Vec<String>> = of.readings().into_iter().map(|one| one.words).collect();
+        self.both_terms(of, &readings, asked)
+            .or_else(|| self.under_heading(&readings, asked))
+    }
+
+    /// The sum of the current and the non-current row of a balance.
+    fn both_terms(
+        &self,
+        of: &Operand,
+        readings: &[Vec<String>],
+        asked: Option<Period>,
+    ) -> Option<Amount> {
+        let says_term = |words: &[String]| words.iter().any(|word| lists_stem(TERMS, word));
+        let names = readings
+            .iter()
+            .filter(|one| of.both_terms || !says_term(one));
+        let names: Vec<Vec<String>> = names
+            .map(|one| core(one, "total"))
+            .filter(|one| !one.is_empty())
+            .collect();
+        let balances = self.tables.iter().enumerate();
+        let mut balances =
+            balances.filter(|(_, table)| table.statement == Some(Statement::Balances));
+        balances.find_map(|(at, table)| {
+            let rows = table.rows.iter().enumerate().skip(1);
+            let named = |row: &ReportRow| {
+                let of_term = of.both_terms || says_term(&row.label.words.to_vec());
+                of_term
+                    && !row.label.total
+                    && names.contains(&core(&row.label.words.to_vec(), "total"))
+            };
+            let found: Vec<(usize, &ReportRow)> = rows.filter(|(_, row)| named(row)).collect();
+            let [one, other] = found.as_slice() else {
+                return None;
+            };
+            // A row is current if its label says so, or otherwise if the next total below it does.
+            let is_current = |(at, row): &(usize, &ReportRow)| {
+                let says = |words: &LabelWords, list: &str| {
+                    words.iter().any(|word| lists_stem(list, word))
+                };
+                let later = table.rows.iter().skip(at + 1).find(|row| row.label.total);
+                match &row.label.words {
+                    words if says(words, "noncurrent non long after") => false,
+                    words if says(words, "current short within") => true,
+                    _ => later.is_some_and(|total| says(&total.label.words, "current")),
+                }
+            };
+            // A total of a side of the balance sheet between the rows means that one is an asset
+            // and the other a liability, and these are not added.
+            let is_side = |row: &ReportRow| {
+                let mut meant = row.label.words.iter().filter(|word| *word != "total");
+                row.label.total && meant.all(|word| lists_stem("assets liabilities equity", word))
+            };
+            let between = table.rows.get(one.0..other.0)?;
+            if is_current(one) == is_current(other) || between.iter().any(is_side) {
+                return None;
+            }
+            let figure = |row: usize| self.in_period(at, row, asked);
+            let parts = [figure(one.0)?, figure(other.0)?];
+            let parts: Vec<Amount> = parts
+                .into_iter()
+                .map(|part| self.amount(part))
+                .collect::<Option<_>>()?;
+            self.added(&parts)
+        })
+    }
+
+    /// The sum of the rows under a heading of the cash flow statement that names the operand:
+    /// "Debt" and "Finance lease" under "Interest". The rows end before one whose label has the
+    /// words of the heading, such as "Interest income". That row or a later total must be the sum
+    /// of all rows before it, from the first under the heading, because otherwise their signs are
+    /// unknown.
+    fn under_heading(&self, readings: &[Vec<String>], asked: Option<Period>) -> Option<Amount> {
+        let names: Vec<Vec<String>> = readings.iter().map(|one| core(one, VAGUE)).collect();
+        let flows = self.tables.iter().enumerate();
+        let mut flows = flows.filter(|(_, table)| table.statement == Some(Statement::Flows));
+        flows.find_map(|(at, table)| {
+            let mut rows = table.rows.iter().enumerate().skip(1);
+            let (start, first) = rows.find(|(_, row)| {
+                let section = core(&plain_stems(&row.heading), VAGUE);
+                !section.is_empty() && names.contains(&section)
+            })?;
+            let section = &first.section;
+            let repeats =
+                |row: &ReportRow| section.iter().all(|word| row.label.words.contains(word));
+            let run = table.rows.get(start..)?;
+            // A single row is not a sum.
+            let end = run.iter().position(repeats).filter(|length| *length > 1)?;
+            let of_section = run
+                .iter()
+                .take(end)
+                .all(|row| row.section == *section && !row.label.total);
+            let figure = |row: usize| self.in_period(at, row, asked);
+            let parts: Option<Vec<FitFigure>> = (start..start + end).map(figure).collect();
+            let parts = parts?;
+            let mut sum: f64 = parts.iter().map(|one| one.value).sum();
+            let mut below = run.iter().zip(start..).skip(end);
+            let adds_up = below.any(|(row, place)| {
+                let value = figure(place).map_or(f64::NAN, |one| one.value);
+                let is_sum = rounds_alike(value, sum) && (row.label.total || repeats(row));
+                sum += value;
+                is_sum
+            });
+            let parts = parts.into_iter().map(|one| self.amount(one));
+            self.added(&parts.collect::<Option<Vec<Amount>>>()?)
+                .filter(|_| of_section && adds_up)
+        })
+    }
+
+    /// The figure of a row in a period, or the latest if the question names no period.
+    fn in_period(&self, table: usize, row: usize, asked: Option<Period>) -> Option<FitFigure> {
+        let mut all: Vec<FitFigure> = self.figures_of((table, row)).collect();
+        all.retain(|one| one.period.is_some() && self.fits(one.period.as_ref(), asked.as_ref()));
+        // Without a year in the question, the latest period is meant.
+        if asked.is_none_or(|asked| asked.end.year.is_none()) {
+            latest(&mut all);
+        }
+        all.into_iter().next()
+    }
+
+    /// The sum of the parts as an amount without a cell of its own; `None` if they do not add up.
+    fn added(&self, parts: &[Amount]) -> Option<Amount> {
+        let sum = self.sum(parts).ok()?;
+        Some(Amount { at: None, ..sum })
+    }
+
+    /// A figure without what the question leaves out: a row whose label says so ("Sales outside the
+    /// US"), or the whole minus that part.
+    pub(crate) fn without(&self, of: &Operand, asked: Option<Period>) -> TableResult<Amount> {
+        let whole = of.of_whole();
+        let mut named = whole.clone();
+        let words = of.except.iter().filter(|(word, _)| word != AND);
+        let words: Vec<(String, String)> = words.cloned().collect();
+        named.words.extend(words.iter().cloned());
+        let printed = self.figure(&named, asked, None);
+        let says = |one: &Amount| {
+            let name = one.place().map(|at| plain_stems(&self.full_name(at)));
+            name.is_some_and(|name| words.iter().all(|(word, _)| name.contains(word)))
+        };
+        if printed
+            .as_ref()
+            .is_ok_and(|one| one.doubt.is_none() && says(one))
+        {
+            return printed;
+        }
+        let left_out = |words: &[(String, String)]| Operand {
+            words: words.to_vec(),
+            ..Operand::default()
+        };
+        let all = self.figure(&whole, asked, None)?;
+        // The first word is the cue of the exclusion: "outside".
+        // "Latin America and Canada" can be the name of one part or of two; one is tried first.
+        let one = words.get(1..).unwrap_or_default();
+        let several = of.except.get(1..).unwrap_or_default();
+        let several = several.split(|(word, _)| word == AND);
+        let several: Vec<&[(String, String)]> = several.filter(|one| !one.is_empty()).collect();
+        let parts = [vec![one], several].into_iter().find_map(|names| {
+            let parts = names
+                .into_iter()
+                .map(|name| self.part_of(&all, &left_out(name)));
+            parts.collect::<Option<Vec<FitFigure>>>()
+        });
+        // Only a sure whole is divided. Two names can find the same part.
+        let mut parts = parts.filter(|_| all.doubt.is_none()).unwrap_or_default();
+        parts.dedup_by_key(|one| one.place());
+        let parts = parts.into_iter().filter_map(|one| self.amount(one));
+        let parts: Vec<Amount> = parts.filter(|part| part.scale == all.scale).collect();
+        let rest = parts.iter().map(|part| part.expr.clone());
+        if !parts.is_empty() {
+            return Ok(Amount {
+                expr: rest.fold(all.expr, operations::difference),
+                kind: AmountKind::Plain,
+                at: None,
+                ..all
+            });
+        }
+        // A name of several words occurs once for each of its stems.
+        let mut said: Vec<&str> = of.except.iter().map(|(_, said)| said.as_str()).collect();
+        said.dedup();
+        missing(format!("the page has no figure {}", said.join(" ")))
+    }
+}

@@ -1,0 +1,178 @@
+//! Finds the printed figure that fits an operand best, with a doubt if another one fits as well.
+
+use finqa_core::page::Statement;
+use finqa_core::page::period::Period;
+
+use super::fit::FitFigure;
+use super::statements::rounds_alike;
+use super::{Amount, CLOSE, keep, latest, same};
+use crate::tables::page::table::Place;
+use crate::tables::page::{Doubt, TableResult, Tables, missing};
+use crate::tables::question::operand::Operand;
+
+impl Tables {
+    /// The best printed figure of an operand, with a doubt if another one fits as well.
+    pub(crate) fn printed(
+        &self,
+        of: &Operand,
+        asked: Option<Period>,
+        near: Option<Place>,
+    ) -> TableResult<Amount> {
+        self.known(of)?;
+        asked.map_or(Ok(()), |asked| self.is_clear(asked))?;
+        let mut all = self.candidates(of, asked);
+        keep(&mut all, |one| self.names_sheet(of, one));
+        self.is_read(of, asked, &all)?;
+        self.retain_statement(of, &mut all);
+        let mut doubt = None;
+        if all.is_empty() {
+            all = self.candidates(of, None);
+            let Some(first) = all.first() else {
+                let tagged = self.by_tag(of, asked, near);
+                return tagged.ok_or_else(|| no_figure(of));
+            };
+            doubt = self.why_elsewhere(of, asked, first);
+        }
+        if let Some(near) = near {
+            // The figure must be in the table of `near`, and in its row or column if any is there.
+            all.retain(|one| one.table == near.table);
+            keep(&mut all, |one| {
+                one.row == near.row || one.column == near.column
+            });
+        }
+        if self.is_plain() && of.total {
+            let total = |one: &FitFigure| self.labels_of(one.place()).any(|label| label.total);
+            keep(&mut all, total);
+        }
+        let every = all.clone();
+        let best = self.retain_best(&mut all, asked)?;
+        let doubt = doubt
+            .or_else(|| self.why_unclear(of, &best, &all, &every))
+            .or_else(|| self.contradiction(of, &best))
+            .or_else(|| self.is_change(of, &best, asked));
+        if doubt.is_some()
+            && let Some(amount) = self.by_tag(of, asked, near)
+        {
+            return Ok(amount);
+        }
+        // No tag settles this doubt.
+        let doubt = doubt.or_else(|| self.unclear_year(&best, asked));
+        if let Some(doubt) = doubt.clone().filter(|_| self.is_plain()) {
+            return Err(doubt);
+        }
+        let amount = self.amount(best).ok_or(Doubt::Open)?;
+        Ok(Amount { doubt, ..amount })
+    }
+
+    /// Keeps the figures of the statement that the question names, if the page has it.
+    fn retain_statement(&self, of: &Operand, all: &mut Vec<FitFigure>) {
+        if let Some(named) = of.statement
+            && self.tables.iter().any(|table| named.is(table))
+        {
+            all.retain(|one| self.table(one.place()).is_some_and(|table| named.is(table)));
+        }
+    }
+
+    /// Why the figure is not in the statement or the period asked for, although `first` is a figure
+    /// of the operand.
+    fn why_elsewhere(
+        &self,
+        of: &Operand,
+        asked: Option<Period>,
+        first: &FitFigure,
+    ) -> Option<Doubt> {
+        match of.statement {
+            Some(named) => Some(Doubt::Missing(format!(
+                "the {} has no figure of {:?}",
+                named.name(),
+                of.spelled()
+            ))),
+            None => asked.map(|asked| self.no_period(first, asked)),
+        }
+    }
+
+    /// Keeps the figures that fit as well as the first, and returns the best of them.
+    fn retain_best(
+        &self,
+        all: &mut Vec<FitFigure>,
+        asked: Option<Period>,
+    ) -> TableResult<FitFigure> {
+        let best = *all.first().ok_or(Doubt::Open)?;
+        all.retain(|one| one.score >= best.score - CLOSE);
+        // A note repeats a figure of a statement, or has only a part of it.
+        if best.full {
+            keep(all, |one| one.full && self.statement_of(one).is_some());
+            // Then prefer balances to changes, the question's name, and the label that adds least.
+            keep(all, |one| one.full && !self.is_of_equity(one));
+            let of_balances = |one: &FitFigure| self.statement_of(one) == Some(Statement::Balances);
+            keep(all, |one| one.full && of_balances(one));
+            keep(all, |one| one.full && one.said);
+            let least = all.iter().filter(|one| one.full).map(|one| one.extra).min();
+            keep(all, |one| one.full && Some(one.extra) == least);
+        }
+        // Without a year in the question, the latest period is meant.
+        if asked.is_none_or(|asked| asked.end.year.is_none()) {
+            let order = |one: &FitFigure| one.period.map(Period::order);
+            if self.is_plain() && all.iter().any(|one| order(one) != order(&best)) {
+                return missing("the question names no period");
+            }
+            latest(all);
+        }
+        all.first().copied().ok_or(Doubt::Open)
+    }
+
+    /// The doubt that another figure than the best may be meant. `tied` are those that fit as well,
+    /// `every` all that fit.
+    fn why_unclear(
+        &self,
+        of: &Operand,
+        best: &FitFigure,
+        tied: &[FitFigure],
+        every: &[FitFigure],
+    ) -> Option<Doubt> {
+        let differs = |one: &&FitFigure| {
+            if self.is_plain() {
+                one.place() != best.place() && one.percent == best.percent
+            } else {
+                !same(one.value, best.value) && one.full >= best.full
+            }
+        };
+        let rivals = every
+            .iter()
+            .filter(|one| self.is_rival(one, best) && !self.is_of_equity(one));
+        // If only the heading of the best figure has a word ("Total equity" under "Stockholders"),
+        // a row with the word in its own label may be meant.
+        let readings = of.readings();
+        let is_named = |one: &FitFigure| self.is_named_by_label(one, &readings);
+        let lent = !self.is_plain() && !is_named(best);
+        let named = every.iter().filter(|one| {
+            let beside = (one.table, one.column) == (best.table, best.column);
+            lent && beside
+                && one.percent == best.percent
+                && !rounds_alike(one.value, best.value)
+                && is_named(one)
+        });
+        let others = tied.iter().filter(differs).chain(rivals).chain(named);
+        let others: Vec<&FitFigure> = others.collect();
+        match others.as_slice() {
+            [] if best.plain => None,
+            [_, ..] if best.plain || self.is_plain() => {
+                let names = [best].into_iter().chain(others.iter().copied());
+                // Three names, set by hand, keep the reason short.
+                let names = self.names_of(names.take(3));
+                let names = names.join(" and ");
+                Some(Doubt::Missing(format!("several figures fit: {names}")))
+            }
+            _ => Some(self.unclear(best.place())),
+        }
+    }
+}
+
+/// The doubt about an operand that no label of the tables names.
+fn no_figure(of: &Operand) -> Doubt {
+    let spelled = of.spelled();
+    Doubt::Missing(match spelled.trim() {
+        "" => "the question names no figure".to_owned(),
+        spelled => format!("no figure of the tables is of {spelled:?}"),
+    })
+}

@@ -1,0 +1,398 @@
+//! Answers from sentences of a report, for facts that no table has: the number of employees, an
+//! undrawn credit line.
+//!
+//! A sentence answers only if it has all words of the question and its period, and if no other such
+//! sentence has another number.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use finqa_core::number::Scale;
+use finqa_core::page::period::{Date, Period, Times};
+use finqa_core::page::{is_month, year_of};
+use finqa_core::question::Document;
+
+use crate::reading::prose::{self, ProseNumber};
+use crate::reading::text::{TextToken, TokenKind, tokenize};
+use crate::tables::page::Tables;
+use crate::tables::question;
+use crate::tables::question::asked::{self, Operation};
+use crate::tables::question::operand::Operand;
+use crate::tables::words::is_light;
+use crate::tables::words::{lists, same_word, stemmed};
+
+/// Stems of what a company calls the people who work for it.
+static PEOPLE: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stemmed(
+        "people person persons employee associate staff worker colleague teammate personnel headcount workforce",
+    )
+});
+
+/// Stems of verbs of having. "We have 4,700 employees" counts all of them, "our 4,700 employees in
+/// the region" does not.
+static HAVING: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stemmed(
+        "have has had employ employs employed operate operates operated own owns owned work works worked",
+    )
+});
+
+/// Stems of companies and people whose figures are not the reporting company's.
+static OWNERS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stemmed(
+        "subsidiary venture affiliate supplier customer competitor investee borrower partner franchisee guarantor",
+    )
+});
+
+/// Stems of words after the counted thing that restrict it to a part: "employees in Chile".
+static PART: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stemmed(
+        "who that which in at from under with of outside covered represented located based engaged working",
+    )
+});
+
+/// Maximum distance in tokens from a number to what it counts: "12,300 full-time, part-time, and
+/// seasonal employees". Words of [`PART`] end it earlier. Set by hand, like the two below.
+const BEHIND: usize = 12;
+
+/// Maximum distance in tokens from a verb back to its subject: "the company and its consolidated
+/// subsidiaries have".
+const SUBJECT: usize = 6;
+
+/// Maximum distance in tokens between an amount and the words that name it.
+const AROUND: usize = 12;
+
+/// Stems between an amount and its name that make it the amount of a change, of a reason or of a
+/// possibility: "debt increased by $5 million".
+static OTHERS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stemmed(
+        "increase increased decrease decreased growth grew decline offset driven contributed due compared \
+        change may could would expect additional up least exceed exceeded ended respectively excluding",
+    )
+});
+
+/// A number that a sentence of a report states.
+#[derive(Clone, Debug)]
+pub(crate) struct StatedFact {
+    /// The index of its paragraph among the document's, from 0.
+    pub(crate) paragraph: usize,
+    pub(crate) literal: String,
+    pub(crate) percent: bool,
+    pub(crate) scale: Option<Scale>,
+    /// The first date of its sentence. Later dates can be when something expires.
+    end: Option<Date>,
+}
+
+/// What a sentence must have to answer a question.
+struct Subject {
+    /// Stems of what is counted; empty if the question asks for an amount.
+    counted: HashSet<String>,
+    /// True if people who work for the company are counted.
+    people: bool,
+    /// For each way to say the question, the other stems that the sentence must have.
+    ways: Vec<Vec<String>>,
+    percent: bool,
+    /// The words of the company's name.
+    company: Vec<String>,
+    /// Stems of all words of the question.
+    asked: HashSet<String>,
+}
+
+impl Tables {
+    /// The number with which the sentences of a report answer a question that needs no earlier one;
+    /// `None` if none does or two differ.
+    pub(crate) fn stated(&self, document: &Document, text: &str) -> Option<StatedFact> {
+        let tokens = question::read(self, text);
+        let asked = asked::read(&tokens, false)?;
+        let [of] = asked.operands.as_slice() else {
+            return None;
+        };
+        let plain = asked.operation == Operation::Figure && asked.unused.is_empty();
+        if !plain || of.spans.len() > 1 || !of.rows.is_empty() || of.statement.is_some() {
+            return None;
+        }
+        let subject = self.subject(of, text);
+        // Figures with a known name are in tables. Sentences mention them only for reasons and
+        // parts.
+        let named = of.names.iter().any(|(one, _)| !one.stated);
+        if subject.counted.is_empty() && named {
+            return None;
+        }
+        let period = of.spans.first();
+        let paragraphs = document.sentences().enumerate();
+        let mut found: Vec<StatedFact> = paragraphs
+            .filter(|(_, text)| subject.may_be_in(text))
+            .flat_map(|(at, text)| {
+                let text = text.to_lowercase();
+                let sentences = prose::sentences(tokenize(&text)).into_iter();
+                let owned = |sentence: Vec<TextToken<'_>>| -> Vec<TextToken<'static>> {
+                    sentence.into_iter().map(TextToken::into_owned).collect()
+                };
+                let sentences: Vec<_> = sentences.map(owned).collect();
+                sentences.into_iter().map(move |sentence| (at, sentence))
+            })
+            .filter_map(|(at, sentence)| self.fact(at, &sentence, &subject, period))
+            .collect();
+        // If the question names no period, the latest that a sentence states.
+        // Without a period in the question, the latest is meant.
+        if period.is_none() {
+            let latest = found.iter().filter_map(|one| one.end).max();
+            found.retain(|one| one.end == latest);
+        }
+        let first = found.pop()?;
+        let same = |one: &StatedFact| one.literal == first.literal && one.scale == first.scale;
+        found.iter().all(same).then_some(first)
+    }
+
+    /// What a sentence must have to answer a question for this operand.
+    fn subject(&self, of: &Operand, question: &str) -> Subject {
+        let is_people = |words: &[String]| words.iter().any(|word| PEOPLE.contains(word));
+        let of_people = of
+            .names
+            .iter()
+            .any(|(one, said)| one.names.get(*said).is_some_and(|name| is_people(name)));
+        let words = || of.words.iter().map(|(stem, _)| stem.clone());
+        let people = of_people || of.counts && words().any(|word| PEOPLE.contains(&word));
+        let counted: HashSet<String> = match (people, of.counts) {
+            (true, _) => PEOPLE.clone(),
+            // The first word is what is counted: "how many stores in Chile".
+            (false, true) => words().take(1).collect(),
+            (false, false) => HashSet::new(),
+        };
+        let needed = |word: &String| {
+            let of_people = people && (PEOPLE.contains(word) || HAVING.contains(word));
+            let named = !is_light(word) && !self.weights.is_of_company(word);
+            named && !of_people && !counted.contains(word)
+        };
+        let readings = of.readings().into_iter().filter(|way| !way.opposite);
+        let mut ways: Vec<Vec<String>> = readings
+            .map(|way| way.words.into_iter().filter(needed).collect())
+            .collect();
+        // Readings that differ only in words that are not needed are one way.
+        ways.dedup();
+        Subject {
+            ways,
+            counted,
+            people,
+            percent: of.wants_percent(),
+            company: self.weights.company().to_vec(),
+            asked: stemmed(&question.to_lowercase().replace('-', " ")),
+        }
+    }
+
+    /// The number of a sentence, if exactly one is about the subject and the sentence has the
+    /// period.
+    fn fact(
+        &self,
+        paragraph: usize,
+        sentence: &[TextToken<'_>],
+        subject: &Subject,
+        period: Option<&Period>,
+    ) -> Option<StatedFact> {
+        let text: Vec<&str> = sentence.iter().map(|token| token.text.as_ref()).collect();
+        // In "$37 billion, of which $16 billion is due", the number after "of which" is only a
+        // part.
+        let part = text
+            .windows(2)
+            .position(|pair| matches!(pair, ["of", "which" | "whom"]));
+        let whole = sentence.get(..part.unwrap_or(sentence.len()))?;
+        let numbers = prose::numbers(whole, true);
+        let amounts = numbers.iter().filter(|number| number.dollar).count();
+        let words = text.get(..whole.len()).unwrap_or_default();
+        // It is unclear which of two amounts the words name.
+        if subject.counted.is_empty() && amounts > 1 {
+            return None;
+        }
+        let numbers = numbers.into_iter();
+        let of_subject = |number: &ProseNumber| {
+            subject.is_of(whole, number)
+                && subject.is_near(whole, number)
+                && subject.is_whole(words, number)
+        };
+        let mut numbers = numbers.filter(of_subject);
+        let (number, more) = (numbers.next()?, numbers.next());
+        // In "We employed 4,200 people in 2031 (2030: 4,100)", each number belongs to the year next
+        // to it.
+        let year = period.and_then(|asked| asked.end.year);
+        let counts = !subject.counted.is_empty();
+        if year.is_some_and(|year| counts && !is_of_year(&text, &number, year)) {
+            return None;
+        }
+        // A date is read with its comma next to the day: "June 30, 2031".
+        let times = Times::read(&text.join(" ").replace(" ,", ","));
+        // A date has no length in months, even if the words around it name one.
+        let said = times.found.into_iter().map(|(_, period)| Period {
+            months: period.months.filter(|_| !period.instant),
+            ..period
+        });
+        let in_period = period.is_none_or(|asked| {
+            said.clone()
+                .any(|period| self.fits(Some(&period), Some(asked)))
+        });
+        (more.is_none() && in_period).then(|| StatedFact {
+            paragraph,
+            literal: number.digits,
+            percent: number.percent,
+            scale: number.scale,
+            end: said.map(|period| period.end).next(),
+        })
+    }
+}
+
+impl Subject {
+    /// True if a paragraph can have the answer: it has a digit, and the stems of the question as
+    /// substrings ("member" for "team members"). This is checked first, because it is much faster
+    /// than to read the sentences.
+    fn may_be_in(&self, text: &str) -> bool {
+        let lower = text.to_lowercase();
+        let has = |stem: &String| lower.contains(stem.as_str());
+        lower.contains(|c: char| c.is_ascii_digit())
+            && (self.counted.is_empty()
+                || self.counted.iter().any(has)
+                || self.people && lower.contains("member"))
+            && self.ways.iter().any(|way| way.iter().all(has))
+    }
+
+    /// True if all other words of one way to ask are near the number: anywhere in the sentence for
+    /// a count, within [`AROUND`] tokens of an amount, and without a word of [`OTHERS`] between.
+    fn is_near(&self, sentence: &[TextToken<'_>], number: &ProseNumber) -> bool {
+        let reach = if self.counted.is_empty() {
+            AROUND
+        } else {
+            sentence.len()
+        };
+        let (first, last) = (number.at.saturating_sub(reach), number.end + reach);
+        let near = || {
+            sentence
+                .iter()
+                .enumerate()
+                .skip(first)
+                .take(last - first + 1)
+        };
+        let found = |word: &String| {
+            let places =
+                near().filter(|(_, token)| token.text.split('-').any(|part| same_word(part, word)));
+            places
+                .map(|(at, _)| at)
+                .min_by_key(|at| at.abs_diff(number.at))
+        };
+        self.ways.iter().any(|way| {
+            let Some(places) = way.iter().map(found).collect::<Option<Vec<usize>>>() else {
+                return false;
+            };
+            let ends = places.into_iter().chain([number.at, number.end]);
+            let (first, last) = (
+                ends.clone().min().unwrap_or_default(),
+                ends.max().unwrap_or_default(),
+            );
+            let mut between = near().filter(|(at, _)| (first..=last).contains(at));
+            !self.counted.is_empty()
+                || !between.any(|(_, token)| OTHERS.contains(token.text.as_ref()))
+        })
+    }
+
+    /// True if the number is of the whole company: the sentence names no other company, and no
+    /// place follows that the question lacks.
+    fn is_whole(&self, text: &[&str], number: &ProseNumber) -> bool {
+        let others = || text.iter().any(|word| OWNERS.contains(*word));
+        if self.counted.is_empty() {
+            let placed = text.windows(2).any(
+                |pair| matches!(pair, ["in" | "at", word] if !is_time(word) && !self.asks(word)),
+            );
+            return !others() && !placed;
+        }
+        let behind = text.get(number.end + 1..).unwrap_or_default();
+        let noun = (0..behind.len()).rfind(|at| self.is_noun(behind, *at));
+        let after = noun.and_then(|at| behind.get(at + 1..)).unwrap_or_default();
+        // "In 20 countries" and "in total" limit the count to no part.
+        let part = match after {
+            ["in" | "across", next, ..] => {
+                let counts = next.starts_with(|c: char| c.is_ascii_digit());
+                !counts
+                    && !matches!(*next, "more" | "over" | "approximate" | "total")
+                    && !is_time(next)
+            }
+            [next, ..] => PART.contains(*next),
+            [] => false,
+        };
+        // A question with further words may ask for that part.
+        !(others() || part && self.ways.iter().any(Vec::is_empty))
+    }
+
+    /// True if the word at an index names what is counted. "9,000 team members" work for the
+    /// company, "9,000 members" may be its customers.
+    fn is_noun(&self, words: &[&str], at: usize) -> bool {
+        let word = |at: usize| words.get(at).copied().unwrap_or_default();
+        let of_team = || word(at) == "member" && at > 0 && lists("team crew", word(at - 1));
+        self.counted.contains(word(at)) || self.people && of_team()
+    }
+
+    /// True if the question has the word besides what is counted.
+    fn asks(&self, word: &str) -> bool {
+        self.ways.iter().flatten().any(|own| same_word(own, word))
+    }
+
+    /// True if the number has the right kind: a count of what is asked for, or an amount or a
+    /// percentage.
+    fn is_of(&self, sentence: &[TextToken<'_>], number: &ProseNumber) -> bool {
+        if self.counted.is_empty() {
+            let amount = number.dollar || number.scale.is_some();
+            return number.percent == self.percent && (amount || number.percent);
+        }
+        let behind = sentence.get(number.end + 1..).unwrap_or_default();
+        let behind: Vec<&str> = (behind.iter().take(BEHIND))
+            .take_while(|token| token.kind != TokenKind::Number)
+            .map(|token| token.text.as_ref())
+            .take_while(|word| !PART.contains(*word))
+            .collect();
+        let noun = (0..behind.len()).find(|at| self.is_noun(&behind, *at));
+        // "9,000 full-time and seasonal employees" has no number of those who work full time.
+        let kinds = behind.get(..noun.unwrap_or_default()).unwrap_or_default();
+        let mut names = kinds.iter().filter(|word| !lists(", and team crew", word));
+        let is_sum = kinds.contains(&"and")
+            && names.clone().any(|word| self.asked.contains(*word))
+            && !names.all(|word| self.asked.contains(*word));
+        let counts = noun.is_some() && !is_sum;
+        // "We had approximately 36,000 employees" counts, "our supplier employed 9,000" does not.
+        let before = sentence.get(..number.at).unwrap_or_default().iter().rev();
+        let mut before = before.map(|token| token.text.as_ref()).skip_while(|word| {
+            lists(
+                "approximate about around roughly nearly over some a total of",
+                word,
+            )
+        });
+        let has = before.next().is_some_and(|verb| HAVING.contains(verb));
+        let subject = before.take(SUBJECT).any(|word| {
+            lists("we company corporation group", word)
+                || self.company.iter().any(|own| own == word)
+        });
+        counts && !number.dollar && !number.percent && has && subject
+    }
+}
+
+/// True if no other year of the sentence is nearer to the number than this one.
+fn is_of_year(text: &[&str], number: &ProseNumber, year: u16) -> bool {
+    let years = text.iter().enumerate();
+    let years = years.filter_map(|(at, word)| Some((at, year_of(word)?)));
+    let apart = |at: usize| {
+        if at < number.at {
+            number.at - at
+        } else {
+            at.saturating_sub(number.end)
+        }
+    };
+    let years: Vec<(usize, u16)> = years.map(|(at, year)| (apart(at), year)).collect();
+    let nearest = years.iter().map(|(apart, _)| *apart).min();
+    let mut nearest = years.iter().filter(|(apart, _)| Some(*apart) == nearest);
+    let distinct: HashSet<u16> = years.iter().map(|(_, year)| *year).collect();
+    distinct.len() < 2 || nearest.all(|(_, named)| *named == year)
+}
+
+/// True if a word after "in" starts a time and not a place.
+fn is_time(word: &str) -> bool {
+    is_month(word)
+        || word.starts_with(|c: char| c.is_ascii_digit())
+        || lists(
+            "fiscal the aggregate total all addition connection each",
+            word,
+        )
+}

@@ -1,0 +1,281 @@
+//! Finds figures of a report that have one name but differ: in two primary statements, in two
+//! sheets of a workbook, or as a balance and its change.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use finqa_core::page::Statement;
+use finqa_core::page::period::Period;
+
+use super::fit::{CHANGES, FitFigure};
+use crate::reading::outflow::names_cost;
+use crate::tables::page::table::{Place, ReportRow, ReportTable};
+use crate::tables::page::weights::Weights;
+use crate::tables::page::{Doubt, Tables};
+use crate::tables::question::operand::{Operand, Phrasing};
+use crate::tables::question::phrases::NamedStatement;
+use crate::tables::words::is_light;
+use crate::tables::words::{plain_stems, stemmed};
+
+/// Largest relative difference between two figures that count as one figure rounded in two ways.
+/// Set by hand.
+const ROUNDED_ALIKE: f64 = 0.0005;
+
+/// Words of a section that would name another figure if the row itself had them: "operating".
+static PLACE_STEMS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| stemmed("operating net gross cash adjustments provided used"));
+
+/// Words of amounts that belong to a period: "revenue".
+pub(crate) static FLOWS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stemmed(
+        "profit income earning loss result ebit ebitda flow revenue sales turnover margin provided used",
+    )
+});
+/// Words of balances. They count before [`FLOWS`]: "deferred revenue" is a balance.
+pub(crate) static BALANCES: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stemmed(
+        "deferred prepaid accrued unearned receivable payable allowance reserve retained accumulated \
+        liability asset investment",
+    )
+});
+
+/// True if two figures of a report can be one figure that was rounded in two ways.
+pub(crate) fn rounds_alike(a: f64, b: f64) -> bool {
+    (a - b).abs() <= ROUNDED_ALIKE * b.abs()
+}
+
+impl Tables {
+    /// The primary statement that contains the figure; `None` for a note.
+    pub(crate) fn statement_of(&self, one: &FitFigure) -> Option<Statement> {
+        self.table(one.place())?.statement
+    }
+
+    /// True for a balance in a statement of a period, such as cash at the end of the year.
+    pub(crate) fn is_closing(&self, place: Place) -> bool {
+        let table = self.table(place);
+        table.is_some_and(|table| table.statement == Some(Statement::Flows))
+            && self.name_of(place).to_lowercase().contains("end of")
+    }
+
+    /// The reason for doubt if the question asks for a balance, but the figure may be a change.
+    /// "Inventories" in a statement of cash flows are always changes, but "net income at the end of
+    /// 2031" means that of the year.
+    pub(crate) fn is_change(
+        &self,
+        of: &Operand,
+        one: &FitFigure,
+        asked: Option<Period>,
+    ) -> Option<Doubt> {
+        let is_balance = of.balance || asked.is_some_and(|asked| asked.instant);
+        let place = one.place();
+        if self.is_plain()
+            || !is_balance
+            || self.statement_of(one) != Some(Statement::Flows)
+            || self.is_closing(place)
+            || self.is_of_equity(one)
+        {
+            return None;
+        }
+        let row = self.table(place)?.rows.get(place.row)?;
+        // A note about cash has the dates of the balance sheet, but the title of the statement of
+        // cash flows, so it is taken for that statement.
+        let of_day = |period: &Period| period.end.day.is_some() && period.months.is_none();
+        let is_row = |table: &ReportTable| {
+            let mut rows = table.rows.iter();
+            table.statement == Some(Statement::Balances)
+                && rows.any(|other| other.label.words == row.label.words)
+        };
+        if one.period.as_ref().is_some_and(of_day) && self.tables.iter().any(is_row) {
+            return None;
+        }
+        let flows = row.label.is_one_of(&FLOWS) || names_cost(&row.printed);
+        let changes = row.section.iter().any(|word| CHANGES.contains(word));
+        let lasts = row.label.is_one_of(&BALANCES) || changes || of.balance;
+        (lasts || !flows).then(|| {
+            let name = self.full_name(place);
+            Doubt::Missing(format!("{name} is of a period, and no balance"))
+        })
+    }
+
+    /// The reason for doubt if a change is asked for, and the figure is itself a change:
+    /// "inventories" among the changes in working capital of a statement of cash flows. `None` for
+    /// other figures.
+    pub(crate) fn is_own_change(&self, one: &FitFigure) -> Option<Doubt> {
+        let table = self
+            .table(one.place())
+            .filter(|table| NamedStatement::CashFlows.is(table))?;
+        let row = table.rows.get(one.row)?;
+        let mut words = row
+            .label
+            .words
+            .iter()
+            .chain(row.section.iter().map(String::as_str));
+        let own = words.any(|word| CHANGES.contains(word));
+        own.then(|| {
+            let name = self.full_name(one.place());
+            Doubt::Missing(format!("{name} is a change by itself, as it affects cash"))
+        })
+    }
+
+    /// True for a figure in a statement of equity. It repeats figures of the other statements.
+    pub(crate) fn is_of_equity(&self, one: &FitFigure) -> bool {
+        let table = self.table(one.place());
+        table.is_some_and(|table| table.statement.is_some() && table.title.contains("equity"))
+    }
+
+    /// All figures of all tables, before they are compared with a question.
+    pub(crate) fn figures(&self) -> impl Iterator<Item = FitFigure> {
+        self.tables.iter().enumerate().flat_map(|(at, table)| {
+            let rows = 1..table.rows.len();
+            let cells = rows.flat_map(|r| (1..table.columns.len()).map(move |c| (r, c)));
+            cells.filter_map(move |(r, c)| table.figure(at, r, c))
+        })
+    }
+
+    /// The figures of a row, given its table and its index there.
+    pub(crate) fn figures_of(&self, (at, row): (usize, usize)) -> impl Iterator<Item = FitFigure> {
+        let table = self.tables.get(at).into_iter();
+        table.flat_map(move |table| {
+            (1..table.columns.len()).filter_map(move |column| table.figure(at, row, column))
+        })
+    }
+
+    /// True if the row's own label, without its section, has all words of one of the readings,
+    /// apart from light words and figures ([`is_light`]).
+    pub(crate) fn is_named_by_label(&self, one: &FitFigure, readings: &[Phrasing]) -> bool {
+        let row = self
+            .table(one.place())
+            .and_then(|table| table.rows.get(one.row));
+        let says = |reading: &Phrasing| {
+            let mut words = reading.words.iter().filter(|word| !is_light(word));
+            row.is_some_and(|row| words.all(|word| row.label.words.contains(word)))
+        };
+        readings.iter().any(says)
+    }
+
+    /// True if the operand names the workbook sheet of the figure.
+    pub(crate) fn names_sheet(&self, of: &Operand, one: &FitFigure) -> bool {
+        let words = self
+            .table(one.place())
+            .map(|table| plain_stems(&table.sheet));
+        words.is_some_and(|words| !words.is_empty() && words.iter().all(|word| of.says(word)))
+    }
+
+    /// The names of figures that fit equally well; with their sheets if these differ.
+    pub(crate) fn names_of<'f>(&self, all: impl Iterator<Item = &'f FitFigure>) -> Vec<String> {
+        let named = all.filter_map(|one| Some((one, self.table(one.place())?.sheet.as_str())));
+        let named: Vec<(&FitFigure, &str)> = named.collect();
+        let one_sheet = named
+            .iter()
+            .all(|(_, sheet)| named.first().is_some_and(|(_, first)| sheet == first));
+        let name = |(one, sheet): &(&FitFigure, &str)| {
+            if one_sheet {
+                self.full_name(one.place())
+            } else {
+                format!("{} ({sheet})", self.full_name(one.place()))
+            }
+        };
+        named.iter().map(name).collect()
+    }
+
+    /// True if the same table on another sheet has another value, as for a base case and a bull
+    /// case.
+    fn is_scenario(&self, one: &FitFigure, best: &FitFigure) -> bool {
+        let Some((a, b)) = self.table(one.place()).zip(self.table(best.place())) else {
+            return false;
+        };
+        let row = |table: &ReportTable, at: usize| Some(table.rows.get(at)?.printed.clone());
+        let heads = |table: &ReportTable| -> Vec<String> {
+            let heads = table.columns.iter().skip(1);
+            heads.map(|column| column.printed.clone()).collect()
+        };
+        let alike = || {
+            let labels: HashSet<&str> = a.rows.iter().map(|row| row.printed.as_str()).collect();
+            let shared = b
+                .rows
+                .iter()
+                .filter(|row| labels.contains(row.printed.as_str()));
+            2 * shared.count() > a.rows.len().max(b.rows.len())
+        };
+        a.sheet != b.sheet
+            && row(a, one.row) == row(b, best.row)
+            && one.column == best.column
+            && (one.value - best.value).abs() > 0.0
+            && heads(a) == heads(b)
+            && alike()
+    }
+
+    /// True if `one` has the name and the period of `best` but another value: in the same table on
+    /// another sheet, or in a primary statement of the same kind, such as depreciation by function
+    /// and in total.
+    pub(crate) fn is_rival(&self, one: &FitFigure, best: &FitFigure) -> bool {
+        let label = |of: &FitFigure| {
+            let row = self.table(of.place())?.rows.get(of.row)?;
+            Some((row.printed.to_lowercase(), &row.label.words))
+        };
+        let alike = label(one)
+            .zip(label(best))
+            .is_some_and(|((name, words), (own, of_best))| {
+                // "Depreciation, excluding that of leased assets" has the name "Depreciation" too.
+                let more = name.strip_prefix(own.trim());
+                let more = more.map(|more| more.trim_start_matches([',', '(', ' ']));
+                let parts = ["excluding", "including"];
+                words == of_best && one.full >= best.full
+                    || more.is_some_and(|more| parts.iter().any(|part| more.starts_with(part)))
+            });
+        // Values that differ only by rounding do not compete.
+        let apart = !rounds_alike(one.value.abs(), best.value.abs());
+        let statement = self.statement_of(best);
+        let scenario = self.is_scenario(one, best);
+        scenario
+            || statement.is_some()
+                && self.statement_of(one) == statement
+                && one.table != best.table
+                && alike
+                && apart
+                && one.period.map(Period::order) == best.period.map(Period::order)
+    }
+}
+
+impl ReportRow {
+    /// True if the row is a charge to the company, and not one that its customers pay.
+    pub(crate) fn is_charge(&self) -> bool {
+        let mut words = self.label.words.iter();
+        let sold = words.clone().any(|word| word.starts_with("servic"));
+        words
+            .next_back()
+            .is_some_and(|last| last.starts_with("charg"))
+            && !sold
+    }
+}
+
+impl ReportTable {
+    /// True if a word of a statement's section says where the row is and does not name it: "net
+    /// income" under "Operating activities" is not operating income. The rows under "Net income per
+    /// share", however, are named by it.
+    pub(crate) fn is_place(&self, row: &ReportRow, word: &str) -> bool {
+        let per_share = row.section.iter().any(|own| own == "share");
+        self.statement.is_some() && !per_share && PLACE_STEMS.contains(word)
+    }
+
+    /// True if no other section of the table has the words with which the question names this one:
+    /// "Sam's Club" is enough for the section "Sam's Club U.S.".
+    pub(crate) fn is_only_part(
+        &self,
+        row: &ReportRow,
+        of_whom: &[String],
+        reading: &[String],
+        weights: &Weights,
+    ) -> bool {
+        let said = of_whom
+            .iter()
+            .filter(|word| reading.contains(word) && !weights.is_soft(word));
+        let said: Vec<&String> = said.collect();
+        let mut others = self
+            .rows
+            .iter()
+            .filter(|other| other.section != row.section);
+        !said.is_empty()
+            && !others.any(|other| said.iter().all(|word| other.section.contains(word)))
+    }
+}

@@ -1,0 +1,251 @@
+//! Answers questions that repeat a whole label of a primary statement: "What was the net change in
+//! cash in 2024?". The words of the label are not interpreted, so "change" is not an operation
+//! here.
+
+use std::ops::Range;
+
+use finqa_core::page::Statement;
+use finqa_core::page::period::Period;
+
+use super::fit::FitFigure;
+use super::statements::rounds_alike;
+use super::{Amount, keep, latest};
+use crate::tables::page::table::{ReportRow, ReportTable, brackets};
+use crate::tables::page::{Doubt, TableResult, Tables};
+use crate::tables::question;
+use crate::tables::question::asked::{Asked, Operation};
+use crate::tables::question::operand::Operand;
+use crate::tables::question::operands::operand;
+use crate::tables::question::phrases::NamedStatement;
+use crate::tables::question::token::{Token, TokenPart};
+use crate::tables::words::{lists, plain_stems, same_word};
+
+/// Words that a question can add inside of a label: "debt that is due within one year".
+const INSIDE: &str = "a an the that which is are was were";
+
+/// Words with which a question leads to the section of a row: "under operating activities".
+const LEADS: &str = "under within below section heading";
+
+/// The words of a text in lower case without punctuation, each with its place in bytes.
+fn words(text: &str) -> Vec<(Range<usize>, String)> {
+    let mut out: Vec<(Range<usize>, String)> = Vec::new();
+    for (at, c) in text.char_indices().filter(|(_, c)| c.is_alphanumeric()) {
+        match out.last_mut().filter(|(range, _)| range.end == at) {
+            Some((range, word)) => {
+                range.end = at + c.len_utf8();
+                word.extend(c.to_lowercase());
+            }
+            None => out.push((at..at + c.len_utf8(), c.to_lowercase().collect())),
+        }
+    }
+    out
+}
+
+/// The words of a label, once with and once without what is in its brackets.
+fn spellings(printed: &str) -> impl Iterator<Item = Vec<String>> {
+    let spelled = |text: &str| words(text).into_iter().map(|(_, word)| word).collect();
+    [spelled(printed), spelled(&brackets(printed).0)].into_iter()
+}
+
+/// The place where a text has the words of a label in order; `None` without one.
+fn find(text: &[(Range<usize>, String)], label: &[String]) -> Option<Range<usize>> {
+    let first = label.first()?;
+    let starts = text
+        .iter()
+        .enumerate()
+        .filter(|(_, (_, word))| word == first);
+    starts
+        .map(|(at, _)| text.get(at..).unwrap_or_default())
+        .find_map(|rest| {
+            let mut words = rest
+                .iter()
+                .filter(|(_, word)| label.contains(word) || !lists(INSIDE, word));
+            let mut end = 0;
+            for own in label {
+                let (range, _) = words.next().filter(|(_, word)| word == own)?;
+                end = range.end;
+            }
+            Some(rest.first()?.0.start..end)
+        })
+}
+
+impl NamedStatement {
+    /// True if the table is this statement. The word "cash" in the title distinguishes the cash
+    /// flow statement from the income statement.
+    pub(crate) fn is(self, table: &ReportTable) -> bool {
+        let of_cash = table.title.contains("cash");
+        match (self, table.statement) {
+            (Self::Balances, Some(Statement::Balances)) => true,
+            (Self::CashFlows, Some(Statement::Flows)) => of_cash,
+            (Self::Income, Some(Statement::Flows)) => !of_cash,
+            _ => false,
+        }
+    }
+}
+
+impl Tables {
+    /// Reads a question that repeats a label and adds at most a period, the statement or the
+    /// section. `None` for other questions.
+    pub(crate) fn whole_label(&self, question: &str) -> Option<Asked> {
+        let (text, lower) = (words(question), question.to_lowercase());
+        let statements = self.tables.iter().enumerate();
+        let statements = statements.filter(|(_, table)| table.statement.is_some());
+        let rows = statements.flat_map(|(at, table)| {
+            let rows = table.rows.iter().enumerate().skip(1);
+            rows.map(move |(row, read)| ((at, row), read))
+        });
+        let mut labels: Vec<(Vec<String>, Range<usize>)> = rows
+            .clone()
+            .filter(|(_, row)| row.cells.iter().any(Option::is_some))
+            .flat_map(|(_, row)| spellings(&row.printed))
+            .filter_map(|label| Some((find(&text, &label)?, label)))
+            .map(|(place, label)| (label, place))
+            .collect();
+        // The longest first, because it can contain a shorter one.
+        labels.sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        labels.dedup();
+        labels.into_iter().find_map(|(label, place)| {
+            let rest = [question.get(..place.start)?, question.get(place.end..)?].join(" , ");
+            let tokens = question::read(self, &rest);
+            let beside = self.beside_label(&tokens)?;
+            let led = tokens.iter().any(|token| lists(LEADS, &token.text));
+            let of = operand(&tokens, None)?;
+            let exactly = |row: &ReportRow| row.section.iter().all(|own| beside.contains(own));
+            let fits = |row: &ReportRow| {
+                let says = |word: &String| row.section.iter().any(|own| same_word(own, word));
+                // "Operating net income" is not "Net income" under "Operating activities", so the
+                // words must be the whole section unless "under" or the like leads to it.
+                let is_section = led || beside.is_empty() || exactly(row);
+                spellings(&row.printed).any(|own| own == label)
+                    && beside.iter().all(says)
+                    && is_section
+            };
+            let mut found: Vec<((usize, usize), &ReportRow)> =
+                rows.clone().filter(|(_, row)| fits(row)).collect();
+            // "(Gains) losses" and "Gains (losses)" have the same words. Keep the rows whose
+            // printed label is in the question.
+            let printed = |row: &ReportRow| lower.contains(&row.printed.trim().to_lowercase());
+            keep(&mut found, |(_, row)| printed(row));
+            keep(&mut found, |(_, row)| !beside.is_empty() && exactly(row));
+            let rows: Vec<(usize, usize)> = found.into_iter().map(|(place, _)| place).collect();
+            // If no row of this label has a figure in the period, the question may mean another
+            // name.
+            let dated = |span: &Period| {
+                let fits = |one: &FitFigure| self.fits(one.period.as_ref(), Some(span));
+                rows.iter()
+                    .any(|row| self.figures_of(*row).any(|one| fits(&one)))
+            };
+            let is_read = !of.through && !of.both_terms && of.spans.iter().all(dated);
+            (!rows.is_empty() && is_read).then(|| {
+                let of = Operand {
+                    rows,
+                    spans: of.spans,
+                    each: of.each,
+                    counts: of.counts,
+                    balance: of.balance,
+                    statement: of.statement,
+                    ..Operand::default()
+                };
+                Asked::new(Operation::Figure, vec![of])
+            })
+        })
+    }
+
+    /// The stems of what a question says besides the label, except periods. The words of a cue are
+    /// among them, so that a question for an operation fits only a section that names it. `None` if
+    /// the question refers to an earlier one.
+    fn beside_label(&self, tokens: &[Token]) -> Option<Vec<String>> {
+        let stems = |token: &Token| match token.part {
+            TokenPart::Word(_) | TokenPart::Name(..) => token.stems().to_vec(),
+            TokenPart::Cue(_) => plain_stems(&token.text),
+            _ => Vec::new(),
+        };
+        let all = tokens
+            .iter()
+            .filter(|token| !lists(LEADS, &token.text))
+            .flat_map(stems);
+        let named = all.filter(|word| !self.weights.is_of_company(word));
+        (!crate::tables::question::follow_up::is_elliptical(tokens)).then(|| named.collect())
+    }
+
+    /// The figure of the rows that a question names by their whole label; without a year, the
+    /// latest. If they differ, a balance takes precedence over its change. If several figures still
+    /// differ, the first is returned with a doubt that names them all. Figures without a period are
+    /// left out.
+    ///
+    /// # Errors
+    /// No row has a figure for the period.
+    pub(crate) fn of_rows(&self, of: &Operand, asked: Option<Period>) -> TableResult<Amount> {
+        let named = |one: &FitFigure| {
+            let table = self.table(one.place());
+            of.statement
+                .is_none_or(|named| table.is_some_and(|table| named.is(table)))
+        };
+        let of_rows = |one: &FitFigure| of.rows.contains(&(one.table, one.row));
+        let every = self.figures().filter(of_rows);
+        let every: Vec<FitFigure> = every
+            .filter(|one| one.period.is_some() && named(one))
+            .collect();
+        let first = every.first().ok_or(Doubt::Open)?;
+        let mut all = every.clone();
+        all.retain(|one| self.fits(one.period.as_ref(), asked.as_ref()));
+        if all.is_empty() {
+            return Err(asked.map_or(Doubt::Open, |asked| self.no_period(first, asked)));
+        }
+        // Without a year in the question, the latest period is meant.
+        if asked.is_none_or(|asked| asked.end.year.is_none()) {
+            latest(&mut all);
+        }
+        let differ = |all: &[FitFigure]| {
+            let mut pairs = all.windows(2);
+            pairs.any(|pair| matches!(pair, [a, b] if !rounds_alike(a.value, b.value)))
+        };
+        keep(&mut all, |one| !self.is_of_equity(one));
+        if differ(&all) {
+            keep(&mut all, |one| {
+                self.statement_of(one) == Some(Statement::Balances)
+            });
+        }
+        let mut best = *all.first().ok_or(Doubt::Open)?;
+        // Another statement may have "Depreciation, excluding ..." with another value.
+        if of.statement.is_none() {
+            let rivals = self
+                .figures()
+                .filter(|one| self.is_rival(one, &best) && !self.is_of_equity(one));
+            all.extend(rivals);
+        }
+        let tagged = differ(&all).then(|| self.tagged_row(&all)).flatten();
+        best = tagged.unwrap_or(best);
+        let several = (tagged.is_none() && differ(&all)).then(|| {
+            let on_sheets = |one: &FitFigure| {
+                let table = self.table(one.place());
+                table.is_some_and(|table| !table.sheet.is_empty())
+            };
+            let names: Vec<String> = if all.iter().any(on_sheets) {
+                self.names_of(all.iter())
+            } else {
+                all.iter().map(|one| self.placed_name(one)).collect()
+            };
+            Doubt::Missing(format!("several figures fit: {}", names.join(" and ")))
+        });
+        let doubt = several
+            .or_else(|| self.is_change(of, &best, asked))
+            .or_else(|| self.unclear_year(&best, asked));
+        Ok(Amount {
+            doubt,
+            ..self.amount(best).ok_or(Doubt::Open)?
+        })
+    }
+
+    /// The name of a cell with its section: "Assets: Cash, 2031".
+    fn placed_name(&self, one: &FitFigure) -> String {
+        let row = self
+            .table(one.place())
+            .and_then(|table| table.rows.get(one.row));
+        let section = row.map_or("", |row| row.heading.trim_end_matches([':', ' ']));
+        match section {
+            "" => self.full_name(one.place()),
+            _ => format!("{section}: {}", self.full_name(one.place())),
+        }
+    }
+}

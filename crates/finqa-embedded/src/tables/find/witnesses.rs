@@ -1,0 +1,153 @@
+//! Uses the tags of a report to confirm or contradict which figure a question means.
+//!
+//! A tag counts only if it has no dimension, or exactly those that the question names. It decides
+//! between figures whose labels fit equally well, and it makes an answer doubtful if it contradicts
+//! the name.
+
+use finqa_core::page::period::Period;
+
+use super::fit::FitFigure;
+use super::statements::rounds_alike;
+use super::{Amount, keep, latest};
+use crate::reading::outflow::names_credit;
+use crate::tables::page::table::{Place, ReportRow};
+use crate::tables::page::tags::{Meaning, Tag};
+use crate::tables::page::{Doubt, Tables};
+use crate::tables::question::names::amount_named;
+use crate::tables::question::operand::Operand;
+use crate::tables::question::phrases::NamedStatement;
+
+/// True if the label excludes something that the tag includes.
+fn is_part(row: &ReportRow) -> bool {
+    row.printed.to_lowercase().contains("excluding")
+}
+
+impl Tables {
+    /// The meaning of an operand's name in `tags.txt`, and its words that are not in that name.
+    /// `None` if `tags.txt` lacks the name.
+    fn meaning(&self, of: &Operand) -> Option<(&'static Meaning, Vec<String>)> {
+        let readings = of.readings().into_iter().filter(|one| !one.opposite);
+        let company = |word: &String| self.weights.is_of_company(word);
+        let own = readings.map(|one| {
+            one.words
+                .into_iter()
+                .filter(|word| !company(word))
+                .collect()
+        });
+        Meaning::of(&own.collect::<Vec<Vec<String>>>())
+    }
+
+    /// The amount whose tag has the operand's meaning, with a doubt if its year or its sign is
+    /// unclear. If `near` is given, `None` for an amount in any other table.
+    pub(crate) fn by_tag(
+        &self,
+        of: &Operand,
+        asked: Option<Period>,
+        near: Option<Place>,
+    ) -> Option<Amount> {
+        let tagged = self.tagged(of, asked)?;
+        let beside = near.is_none_or(|near| near.table == tagged.table);
+        let doubt = self.unclear_year(&tagged, asked);
+        // The sign of a cost that is called a credit ("tax benefit") is uncertain.
+        let row = self.table(tagged.place())?.rows.get(tagged.row)?;
+        let sides = ["expense", "provision", "charge"];
+        let label = row.printed.to_lowercase();
+        let of_both = sides.iter().any(|word| label.contains(word));
+        let credit = names_credit(&label) && !of_both && !of.says("benefit");
+        let doubt = doubt.or_else(|| credit.then(|| self.unclear(tagged.place())));
+        self.amount(tagged)
+            .filter(|_| beside)
+            .map(|amount| Amount { doubt, ..amount })
+    }
+
+    /// The figure of a period whose tag has the operand's meaning, if all such figures have one
+    /// value. Figures without a period are left out.
+    pub(crate) fn tagged(&self, of: &Operand, asked: Option<Period>) -> Option<FitFigure> {
+        let (meaning, more) = self.meaning(of)?;
+        let meant = |tag: &Tag| meaning.means.contains(&tag.element.as_str()) && tag.is_of(&more);
+        let places = self.tags.iter().filter(|(_, tag)| meant(tag));
+        let figure = |place: &Place| {
+            self.table(*place)?
+                .figure(place.table, place.row, place.column)
+        };
+        let mut all: Vec<FitFigure> = places.filter_map(|(place, _)| figure(place)).collect();
+        all.retain(|one| {
+            let named = |named: NamedStatement| {
+                self.table(one.place()).is_some_and(|table| named.is(table))
+            };
+            let label = self
+                .table(one.place())
+                .and_then(|table| table.rows.get(one.row));
+            one.percent == of.wants_percent()
+                && !label.is_some_and(is_part)
+                && one.period.is_some()
+                && self.fits(one.period.as_ref(), asked.as_ref())
+                && of.statement.is_none_or(named)
+        });
+        // Without a year in the question, the latest period is meant.
+        if asked.is_none_or(|asked| asked.end.year.is_none()) {
+            latest(&mut all);
+        }
+        // A note or the statement of equity repeats figures of the other statements.
+        keep(&mut all, |one| {
+            self.statement_of(one).is_some() && !self.is_of_equity(one)
+        });
+        self.agreed(&all)
+    }
+
+    /// The figure whose tag has the meaning of the label, among rows with one label. `None` if
+    /// `tags.txt` has no meaning for the label, or if the tagged figures differ.
+    pub(crate) fn tagged_row(&self, all: &[FitFigure]) -> Option<FitFigure> {
+        let words = self
+            .table(all.first()?.place())?
+            .rows
+            .get(all.first()?.row)?
+            .label
+            .words
+            .to_vec();
+        let mut readings = vec![words.clone()];
+        readings.extend(
+            amount_named(&words)
+                .into_iter()
+                .flat_map(|(one, _)| one.names.clone()),
+        );
+        let (meaning, _) = Meaning::of(&readings).filter(|(_, more)| more.is_empty())?;
+        let whole = |one: &&FitFigure| {
+            let row = self
+                .table(one.place())
+                .and_then(|table| table.rows.get(one.row));
+            row.is_some_and(|row| !is_part(row))
+        };
+        let meant = |one: &&FitFigure| {
+            let tag = self.tags.get(&one.place());
+            tag.is_some_and(|tag| {
+                meaning.means.contains(&tag.element.as_str()) && tag.members.is_empty()
+            })
+        };
+        self.agreed(
+            &all.iter()
+                .filter(whole)
+                .filter(meant)
+                .copied()
+                .collect::<Vec<FitFigure>>(),
+        )
+    }
+
+    /// The first figure, if all have the same value apart from sign and rounding. Otherwise `None`.
+    fn agreed(&self, all: &[FitFigure]) -> Option<FitFigure> {
+        let first = *all.first()?;
+        let alike = |one: &FitFigure| rounds_alike(one.value.abs(), first.value.abs());
+        all.iter().all(alike).then_some(first)
+    }
+
+    /// The reason for doubt if the tag of a figure contradicts the operand's name.
+    pub(crate) fn contradiction(&self, of: &Operand, one: &FitFigure) -> Option<Doubt> {
+        let tag = self.tags.get(&one.place())?;
+        let (meaning, _) = self.meaning(of).filter(|(_, more)| more.is_empty())?;
+        let other = meaning.contradicts.contains(&tag.element.as_str());
+        other.then(|| {
+            let name = self.full_name(one.place());
+            Doubt::Missing(format!("the tag of {name} is {}", tag.element))
+        })
+    }
+}

@@ -1,0 +1,286 @@
+//! Reads all tables of a page once for all its questions, and defines the reasons for doubt.
+
+pub(super) mod figure;
+pub(super) mod table;
+pub(super) mod tags;
+pub(super) mod transactions;
+pub(super) mod weights;
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::LazyLock;
+
+use finqa_core::page::period::{FiscalYears, Period};
+use finqa_core::page::{Cover, Statement};
+use finqa_core::question::Document;
+use finqa_core::regex;
+use regex::Regex;
+
+use crate::tables::words::{lists_stem, plain_stems, stems};
+use table::{Label, Place, ReportTable, SCOPES};
+use tags::Tag;
+use transactions::TransactionList;
+use weights::Weights;
+
+/// The tables of a page, and everything else of the page that questions need.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    pub(crate) tables: Vec<ReportTable>,
+    pub(crate) weights: Weights,
+    pub(crate) years: FiscalYears,
+    /// Stems of the sentences on a plain page; empty for a report.
+    pub(crate) text: HashSet<String>,
+    plain: bool,
+    /// The first texts of a report, which may name the company.
+    pub(crate) head: String,
+    /// True if a table has columns of the group and of the company.
+    has_scopes: bool,
+    /// The transactions, if the page has only one table and it is a list of transactions.
+    pub(crate) list: Option<TransactionList>,
+    /// The tags of cells with standard elements (us-gaap, IFRS).
+    pub(crate) tags: BTreeMap<Place, Tag>,
+}
+
+/// Why a question is not answered from the labels, or not surely.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Doubt {
+    /// The question is not understood in full. Another reader can still answer it.
+    Open,
+    /// The page lacks what the question asks for, or has it several times; the text says which.
+    Missing(String),
+    /// The table lacks it, but a sentence can have it; the text says what is missing.
+    InText(String),
+}
+
+/// A result, or the reason why there is none.
+pub(crate) type TableResult<T> = Result<T, Doubt>;
+
+pub(crate) fn missing<T>(why: impl Into<String>) -> TableResult<T> {
+    Err(Doubt::Missing(why.into()))
+}
+
+impl Tables {
+    /// Reads the tables of a page. Without entries in `document.tables`, it is a plain page.
+    pub(crate) fn read(document: &Document) -> Self {
+        let page = document.page();
+        let plain = document.tables.is_empty();
+        let above = document.tables.iter().map(|start| start.above.as_slice());
+        let above = above.chain(plain.then_some([].as_slice()));
+        let mut tables: Vec<ReportTable> = page
+            .tables()
+            .zip(above)
+            .map(|(table, above)| ReportTable::read(table, above, plain))
+            .collect();
+        for (table, start) in tables.iter_mut().zip(&document.tables) {
+            table.sheet.clone_from(&start.places.sheet);
+            table.date_by_tags(&start.tags);
+        }
+        let cover = document.cover.clone().unwrap_or_default();
+        let columns = tables.iter().flat_map(|table| &table.columns);
+        let periods: Vec<Period> = columns.filter_map(|column| column.label.period).collect();
+        let company = if plain {
+            Vec::new()
+        } else {
+            company(&cover, document, &tables)
+        };
+        Self {
+            weights: Weights::read(&tables, company),
+            years: FiscalYears::read(&cover, &periods, weekly(document)),
+            text: if plain {
+                document.sentences().flat_map(stems).collect()
+            } else {
+                HashSet::new()
+            },
+            plain,
+            list: page
+                .tables()
+                .next()
+                .filter(|_| tables.len() == 1)
+                .and_then(|table| TransactionList::read(0, table)),
+            head: document
+                .pre_text
+                .iter()
+                .take(HEAD)
+                .fold(String::new(), |all, text| all + " " + text),
+            tags: tags::read(document, page.tables()),
+            has_scopes: tables
+                .iter()
+                .flat_map(|table| &table.columns)
+                .any(|column| {
+                    // A filler word elsewhere: `ReportTable::read` adds it to such columns only.
+                    let mut words = column.label.words.iter();
+                    words.any(|word| word == SCOPES[1])
+                }),
+            tables,
+        }
+    }
+
+    /// The scope that a word names ("the group's"), if a table has columns of both scopes.
+    pub(crate) fn scope(&self, word: &str) -> Option<&'static str> {
+        let word = word.trim_end_matches("'s");
+        let scope = SCOPES.into_iter().find(|scope| *scope == word);
+        scope.filter(|_| self.has_scopes)
+    }
+
+    /// The word for all years after `year` ("thereafter"), if a schedule ends with that year and
+    /// such a word.
+    pub(crate) fn after_last(&self, year: u16) -> Option<String> {
+        let mut tables = self.tables.iter().filter(|_| !self.plain);
+        tables.find_map(|table| {
+            let after = |label: &&Label| {
+                lists_stem(AFTERWARDS, label.words.iter().next().unwrap_or_default())
+            };
+            let word = labels(table)
+                .find(after)?
+                .words
+                .iter()
+                .next()
+                .map(str::to_owned);
+            let years = labels(table).filter_map(|label| label.period?.end.year);
+            word.filter(|_| years.max() == Some(year))
+        })
+    }
+
+    /// True if the page is the user's own with one table, and not a report.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain
+    }
+
+    /// True if a question is answered from the labels or not at all: in a report, whose guesses are
+    /// made by the labels too, and in a list of transactions, because a single figure is not a
+    /// guess at a sum.
+    pub(crate) fn has_no_guess(&self) -> bool {
+        !self.plain || self.list.is_some()
+    }
+
+    /// True if a label or a title has the word.
+    pub(crate) fn says(&self, word: &str) -> bool {
+        let of_label = |table: &ReportTable| {
+            let mut rows = table.rows.iter().skip(1);
+            rows.any(|row| row.says(word)) || labels(table).any(|label| label.says(word))
+        };
+        if self.is_plain() {
+            self.tables.iter().any(of_label)
+        } else {
+            self.weights.knows(word)
+        }
+    }
+
+    /// The labels that a question can repeat in full without asking for an operation: all labels of
+    /// a plain table, and in a report the names of ratios and of changes in the statement of cash
+    /// flows. "The increase in inventories" is then a row and not a difference of two balances.
+    pub(crate) fn label_names(&self) -> impl Iterator<Item = &str> {
+        let tables = self.tables.iter();
+        let labels = tables.flat_map(|table| labels(table).map(move |label| (table, label)));
+        let whole = |(table, label): &(&ReportTable, &Label)| {
+            let name = label.name.to_lowercase();
+            let changes = ["change in ", "changes in ", "increase in ", "decrease in "];
+            let flow = table.statement == Some(Statement::Flows)
+                && changes.iter().any(|change| name.starts_with(change));
+            !label.words.is_empty() && (table.plain || name.ends_with(" ratio") || flow)
+        };
+        labels.filter(whole).map(|(_, label)| label.name.as_str())
+    }
+
+    /// True if new words can replace an old word in a follow-up. In a plain table, both must name
+    /// rows or both columns. In a report, no table may have one only in its rows and the other only
+    /// in its columns.
+    pub(crate) fn is_alike(&self, new: &[String], old: &str) -> bool {
+        let alike = |table: &ReportTable| {
+            let rows = table.rows.iter().skip(1).map(|row| &row.label);
+            let columns = table.columns.iter().skip(1).map(|column| &column.label);
+            let new = |label: &Label| new.iter().all(|word| label.says(word));
+            let old = |label: &Label| label.says(old);
+            let rows = (rows.clone().any(new), rows.clone().any(old));
+            let columns = (columns.clone().any(new), columns.clone().any(old));
+            if table.plain {
+                rows == (true, true) || columns == (true, true)
+            } else {
+                ![[rows, columns], [columns, rows]].contains(&[(true, false), (false, true)])
+            }
+        };
+        self.tables.iter().all(alike)
+    }
+}
+
+/// Stems with which a schedule names all later years.
+const AFTERWARDS: &str = "thereafter later beyond";
+
+/// The labels of the rows and the columns, without the corner.
+fn labels(table: &ReportTable) -> impl Iterator<Item = &Label> {
+    let rows = table.rows.iter().skip(1).map(|row| &row.label);
+    rows.chain(table.columns.iter().skip(1).map(|column| &column.label))
+}
+
+/// True if a heading counts in weeks, as those of retailers do.
+fn weekly(document: &Document) -> bool {
+    let heads = document
+        .tables
+        .iter()
+        .filter_map(|start| document.table.get(start.row));
+    heads
+        .flatten()
+        .any(|head| head.to_lowercase().contains(" weeks "))
+}
+
+/// Number of texts at the top of a report that are searched for the company's name. Set by hand.
+const HEAD: usize = 5;
+
+/// A line that begins with a name and the form of a company.
+static LEGAL_NAME: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"^(?P<name>(?:[A-Z][\w'-]*,? (?:& |and )?){1,5}?)(?i:inc|corp|corporation|ag|se|plc|ltd|limited|gmbh|nv|llc|co)\b"
+    )
+});
+
+/// The words of the company's name, from the cover and the file's name. A user can give a file any
+/// name, so a word of it counts only if the top of the report has it too and no label does.
+fn company(cover: &Cover, document: &Document, tables: &[ReportTable]) -> Vec<String> {
+    let filename = document.filename.as_str();
+    let named: HashSet<String> = plain_stems(&cover.company)
+        .into_iter()
+        .chain(plain_stems(&cover.company.replace('.', " ")))
+        .collect();
+    let file = filename.rsplit_once('.').map_or(filename, |(name, _)| name);
+    let of_file = plain_stems(&file.replace(['_', '.'], " "));
+    let head_texts = || document.pre_text.iter().take(HEAD);
+    let head: HashSet<String> = head_texts().flat_map(|text| plain_stems(text)).collect();
+    let is_label = |word: &str| tables.iter().flat_map(labels).any(|label| label.says(word));
+    let of_file = of_file.into_iter().filter(|word| {
+        word.chars().all(char::is_alphabetic) && head.contains(word) && !is_label(word)
+    });
+    // Without a cover, use the line that begins with a legal name. A word that the text also has in
+    // small letters is an ordinary word.
+    let of_line = head_texts().find_map(|text| LEGAL_NAME.captures(text));
+    let of_line = of_line.filter(|_| cover.company.is_empty());
+    let of_line = of_line.map_or_else(Vec::new, |found| plain_stems(&found["name"]));
+    let has_small = |word: &String| {
+        let small =
+            |part: &str| part.starts_with(char::is_lowercase) && plain_stems(part).contains(word);
+        let mut texts = document.sentences();
+        texts.any(|text| text.split(|c: char| !c.is_alphanumeric()).any(small))
+    };
+    let of_line = of_line
+        .into_iter()
+        .filter(|word| !is_label(word) && !has_small(word));
+    // "Total Acme Incorporated equity", where the cover has "Acme Inc."
+    let forms = plain_stems("inc incorporated corporation corp plc ltd limited holdings");
+    // "P&G" for "Procter & Gamble".
+    let words: Vec<&str> = cover.company.split_whitespace().collect();
+    let short = words.windows(3).filter_map(|three| match three {
+        [before, "&", after] => {
+            let initials = [before, after].map(|word| word.chars().next());
+            Some(format!("{}&{}", initials[0]?, initials[1]?).to_lowercase())
+        }
+        _ => None,
+    });
+    let short: Vec<String> = short
+        .flat_map(|short| [plain_stems(&short), vec![short]].concat())
+        .collect();
+    named
+        .into_iter()
+        .chain(of_file)
+        .chain(of_line)
+        .chain(forms)
+        .chain(short)
+        .collect()
+}

@@ -1,0 +1,500 @@
+//! Reads a table's labels into words and periods, so that questions can be compared with them.
+
+use std::collections::HashSet;
+use std::sync::{Arc, LazyLock};
+
+use finqa_core::page::period::{Date, DayOrder, Period, Times};
+use finqa_core::page::{Cell, CellKind, FigureTag, Statement, Table, without_unit};
+use finqa_core::regex;
+use regex::Regex;
+
+use super::figure::ReportFigure;
+use crate::tables::words::{LabelWords, in_one_script, plain_stems, same_word, stemmed};
+
+/// Words for the group and its parent. They name figures only in a table with columns of both.
+pub(crate) const SCOPES: [&str; 2] = ["group", "company"];
+
+#[derive(Debug)]
+pub(crate) struct ReportTable {
+    /// True if it is the only table of a user's page. Its labels then name each figure in full.
+    pub(crate) plain: bool,
+    /// The row of the page that has this table's header.
+    pub(crate) first_row: usize,
+    /// The words of the title and the upper left cell, which describe all figures.
+    pub(crate) title: HashSet<String>,
+    /// The texts above the table; empty for a plain table.
+    pub(crate) above: String,
+    /// Words of the title by which the figures are not the whole company's: "parent", "pro forma".
+    pub(crate) qualifiers: Vec<String>,
+    /// The kind of primary statement, if the title is the name of one.
+    pub(crate) statement: Option<Statement>,
+    /// All columns; the first has the labels of the rows.
+    pub(crate) columns: Vec<ReportColumn>,
+    /// All rows; the first is the header.
+    pub(crate) rows: Vec<ReportRow>,
+    /// The row of the only bare total of a plain table. Rows below it are not parts of the total.
+    ends: Option<usize>,
+    /// The name of the workbook sheet; empty in other documents.
+    pub(crate) sheet: String,
+    /// True if the caption states a scale, such as thousands or millions.
+    pub(crate) scaled: bool,
+}
+
+/// The position of a cell: its table, row and column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    pub(crate) table: usize,
+    pub(crate) row: usize,
+    pub(crate) column: usize,
+}
+
+/// The label of a row or a column, as questions name it.
+#[derive(Debug, Default)]
+pub(crate) struct Label {
+    /// The label without its period ("Sales" for "Sales 2031"), or the period if it has no words.
+    pub(crate) name: String,
+    /// Stems of the label outside of its brackets.
+    pub(crate) words: LabelWords,
+    /// Stems of the words in brackets.
+    pub(crate) aside: Vec<String>,
+    /// Stems of what the figure is net of: `allowance` for "Receivables, net of allowance".
+    pub(crate) deducted: Vec<String>,
+    pub(crate) period: Option<Period>,
+    pub(crate) total: bool,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct ReportColumn {
+    pub(crate) label: Label,
+    /// The heading as it is printed.
+    pub(crate) printed: String,
+    /// True for a column of a budget or a forecast.
+    pub(crate) plan: bool,
+    /// True if only the table's title has the column's period.
+    pub(crate) is_dated_by_title: bool,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct ReportRow {
+    pub(crate) printed: String,
+    pub(crate) label: Label,
+    /// The text of the section headings above the row; `section` has its stems.
+    pub(crate) heading: Arc<str>,
+    pub(crate) section: Arc<[String]>,
+    /// True for a row of a budget or a forecast.
+    pub(crate) plan: bool,
+    /// The entry of a column "Unit" or "Currency" in this row; empty without one.
+    pub(crate) unit: String,
+    pub(crate) cells: Vec<Option<ReportFigure>>,
+    /// Columns of cells that look like figures but could not be read, each with the reason.
+    pub(crate) unread: Vec<(usize, Box<str>)>,
+}
+
+/// Words of a total, in English and German.
+static TOTALS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| stemmed("total subtotal gesamt summe all"));
+
+/// Words of the rows that sum up one part of a cash flow statement: "Net cash from operating
+/// activities".
+static CASH_OF_ACTIVITIES: LazyLock<HashSet<String>> = LazyLock::new(|| stemmed("cash activities"));
+
+/// Words of a title that show that the figures are not those of the whole company.
+const QUALIFIERS: [&str; 7] = [
+    "parent", "forma", "discontinued", "predecessor", "guarantor", "guarantors", "consolidating",
+];
+
+/// Headings of figures that have not happened yet: "Budget 2032", "2032E", "FY32F".
+static PLAN: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"\b(?:budget(?:ed)?|plan(?:ned)?|forecast|outlook|guidance|target|proj(?:ected|ections?)?|est(?:imated?)?|fcst|expected|(?:fy ?'?)?(?:19|20)?\d\d[befp])\b"
+    )
+});
+
+/// A part of a title that says where figures are included: "Amortization included in cost of sales"
+/// is not a table of cost of sales.
+static INCLUDED: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)\b(?:included|recorded|recognized|reported|classified) (?:in|within|under)\b[^.;:]*"
+    )
+});
+
+/// A unit in the brackets of a heading: "(in millions)".
+static UNIT: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"\([^()]*(?:million|thousand|billion|percent)[^()]*\)"));
+
+/// A word in brackets for the opposite of what a heading names: "Profit (loss)".
+static LOSS: LazyLock<Regex> = LazyLock::new(|| regex!(r"\((?:loss|losses|deficit|decrease)\)"));
+
+impl ReportTable {
+    /// Reads a table. `above` has the texts above it, and is empty for a plain table.
+    pub(crate) fn read(table: &Table, above: &[String], plain: bool) -> Self {
+        let title = above.join(" ");
+        let lower = title.to_lowercase();
+        let header = table.cells().first().map(Vec::as_slice).unwrap_or_default();
+        let corner = header.first().map_or("", |cell| &*cell.raw);
+        let first = table.cells().iter().filter_map(|row| row.first());
+        let days = DayOrder::of(header.iter().chain(first).map(|cell| &*cell.raw));
+        let (over, _) = Times::heading_in(&title, days);
+        let over = Times::heading_in(corner, days).0.or(over);
+        let over = over.filter(|_| !plain).unwrap_or_default();
+        let mut columns: Vec<ReportColumn> = header
+            .iter()
+            .map(|cell| ReportColumn::read(&cell.raw, plain, days))
+            .collect();
+        if plain {
+            date_repeated(&mut columns);
+            of_years(&mut columns);
+        } else {
+            date_spanned(&mut columns);
+        }
+        if !plain
+            && SCOPES
+                .iter()
+                .all(|scope| columns.iter().any(|one| one.is_of(scope)))
+        {
+            for column in &mut columns {
+                let own = SCOPES.iter().filter(|scope| column.is_of(scope));
+                column.label.words = column.label.words.with(own.copied());
+            }
+        }
+        for column in &mut columns {
+            column.is_dated_by_title = column.label.period.is_none();
+            let period = column.label.period.unwrap_or_default().or(over);
+            column.label.period = (period != Period::default()).then_some(period);
+        }
+        let mut names = above.iter().map(String::as_str).chain([corner]);
+        let statement = names.find_map(Statement::named);
+        let said = lower.split(|c: char| !c.is_alphabetic());
+        let qualifiers = said.filter(|word| QUALIFIERS.contains(word));
+        let mut out = Self {
+            plain,
+            first_row: table.first_row(),
+            title: plain_stems(&INCLUDED.replace_all(&format!("{title} {corner}"), " "))
+                .into_iter()
+                .collect(),
+            qualifiers: qualifiers.flat_map(plain_stems).collect(),
+            statement,
+            columns,
+            rows: Vec::new(),
+            ends: None,
+            sheet: String::new(),
+            above: title,
+            scaled: table
+                .caption()
+                .is_some_and(|caption| caption.scale.is_some()),
+        };
+        out.rows = out.read_rows(table, days);
+        out.ends = out.last_of_parts();
+        out
+    }
+
+    /// Dates a column without a printed period by its tags, if all of them have one period.
+    pub(crate) fn date_by_tags(&mut self, tags: &[FigureTag]) {
+        for (at, column) in self.columns.iter_mut().enumerate() {
+            let mut periods = tags.iter().filter(|tag| tag.column == at);
+            let Some(first) = periods.next().filter(|_| column.label.period.is_none()) else {
+                continue;
+            };
+            if periods.all(|tag| tag.period == first.period) {
+                column.label.period = Period::of_tag(&first.period);
+            }
+        }
+    }
+
+    /// The rows, with their figures, units and the section headings above them.
+    fn read_rows(&self, table: &Table, days: DayOrder) -> Vec<ReportRow> {
+        let width = self.columns.len();
+        let percent: Vec<bool> = (0..width)
+            .map(|at| !self.plain && table.is_of_percent(at))
+            .collect();
+        let unit = self.columns.iter().position(|column| {
+            let heading = column.printed.to_lowercase();
+            ["unit", "units", "currency"].contains(&heading.as_str())
+        });
+        let stems = |heading: &str| plain_stems(&heading.replace("[Line Items]", "")).into();
+        let mut section: (Arc<str>, Arc<[String]>) = Default::default();
+        let (mut after_heading, mut known) = (false, HashSet::new());
+        let mut rows = Vec::with_capacity(table.rows().len());
+        for (at, (row, cells)) in table.rows().iter().zip(table.cells()).enumerate() {
+            let mut read = ReportRow::read(&row.label, self, days);
+            read.label.words = read.label.words.shared(&mut known);
+            let figure = |(c, cell): (usize, &Cell)| {
+                let number = cell.number.as_ref();
+                // In a plain table, a text such as "6 months" is a figure too.
+                let number = number
+                    .filter(|_| cell.kind == CellKind::Number || self.plain && at > 0 && c > 0)?;
+                let percent = number.percent || percent.get(c).copied().unwrap_or_default();
+                let scale = table.scale_at(at, c).filter(|_| !percent);
+                Some(ReportFigure::read(number, percent, scale))
+            };
+            read.cells = cells.iter().enumerate().map(figure).collect();
+            let unread = cells.iter().enumerate();
+            let unread = unread.filter_map(|(c, cell)| Some((c, cell.unread()?.into())));
+            read.unread = unread.collect();
+            let unit = unit.and_then(|at| cells.get(at));
+            let unit = unit.filter(|cell| cell.number.is_none());
+            read.unit = unit.map_or_else(String::new, |cell| cell.raw.to_string());
+            let blank = read.cells.iter().all(Option::is_none) && read.unread.is_empty();
+            let heading = at > 0 && blank;
+            // "Total assets" below "Current assets" does not belong to that section, and "Net cash
+            // from operating activities" not to the section of working capital above it.
+            let apart = match self.statement {
+                _ if self.plain => read.label.total && read.label.words.len() > 1,
+                Some(Statement::Flows) => CASH_OF_ACTIVITIES
+                    .iter()
+                    .all(|word| read.label.words.contains(word)),
+                _ => false,
+            };
+            if !apart {
+                (read.heading, read.section) = section.clone();
+            }
+            if heading {
+                // A heading directly below another one is a part of it, so its name has both.
+                let name: Arc<str> = if after_heading && !self.plain {
+                    format!("{} {}", section.0, row.label).into()
+                } else {
+                    row.label.as_str().into()
+                };
+                section = (Arc::clone(&name), stems(&name));
+            }
+            after_heading = heading;
+            rows.push(read);
+        }
+        rows
+    }
+
+    /// The stems of all labels and of the title.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        let rows = self.rows.iter().map(|row| &row.label);
+        let labels = rows.chain(self.columns.iter().map(|column| &column.label));
+        let words = labels.flat_map(|label| {
+            label
+                .words
+                .iter()
+                .chain(label.aside.iter().map(String::as_str))
+        });
+        words.chain(self.title.iter().map(String::as_str))
+    }
+
+    /// True if the row has amounts of money in a table with a scale, and not numbers of things.
+    pub(crate) fn is_money(&self, row: usize) -> bool {
+        let things = ["share", "unit", "employee", "store", "number", "warehouse"];
+        let row = self.rows.get(row);
+        let says = |words: &[String]| words.iter().any(|word| things.contains(&word.as_str()));
+        let named = |label: &Label| label.words.iter().any(|word| things.contains(&word));
+        let of_things = row
+            .is_some_and(|row| named(&row.label) || says(&row.label.aside) || says(&row.section));
+        self.scaled && !of_things
+    }
+
+    /// The row of the only bare "Total" of a plain table; `None` without exactly one, or with fewer
+    /// than two rows above it. Rows below it are of another kind: "of which", or a cost.
+    fn last_of_parts(&self) -> Option<usize> {
+        let rows = self.rows.iter().enumerate().skip(1);
+        let mut bare = rows.filter(|(_, row)| row.label.total && row.label.words.len() <= 1);
+        match (bare.next(), bare.next()) {
+            (Some((only, _)), None) => Some(only).filter(|only| *only > 2),
+            _ => None,
+        }
+    }
+
+    /// True if the row is one of those that a plain table's total adds up.
+    pub(crate) fn is_part(&self, row: usize) -> bool {
+        let ends = self.ends.is_some_and(|end| row > end);
+        !ends && self.rows.get(row).is_some_and(|row| !row.label.total)
+    }
+}
+
+/// Dates repeated columns: if several columns without a period have one name, such as "% of total"
+/// after each year's amounts, each gets the period of the column to its left.
+fn date_repeated(columns: &mut [ReportColumn]) {
+    let names: Vec<String> = columns
+        .iter()
+        .map(|column| column.printed.clone())
+        .collect();
+    let mut left = None;
+    for column in columns.iter_mut().skip(1) {
+        let repeated = names.iter().filter(|name| **name == column.printed).count() > 1;
+        match column.label.period {
+            None if repeated => column.label.period = left,
+            period => left = period,
+        }
+    }
+}
+
+/// If all columns have one month, each of another year than its neighbour, such as "Dec 2030" and
+/// "Dec 2031", they are years that end with that month and not single months.
+fn of_years(columns: &mut [ReportColumn]) {
+    let dated = || columns.iter().filter_map(|column| column.label.period);
+    let mut years: Vec<Option<u16>> = dated().map(|period| period.end.year).collect();
+    years.dedup();
+    let first = dated().map(|period| period.end.month).next();
+    let alike = |one: Period| {
+        let of_month = one.months == Some(1) && one.end.day.is_none() && one.start.is_none();
+        of_month && Some(one.end.month) == first && one.end.year.is_some()
+    };
+    if years.len() < 2 || years.len() < dated().count() || !dated().all(alike) {
+        return;
+    }
+    for period in columns
+        .iter_mut()
+        .filter_map(|column| column.label.period.as_mut())
+    {
+        period.months = Some(12);
+    }
+}
+
+/// Dates columns below a heading that spans several, but is printed only above the first or last.
+fn date_spanned(columns: &mut [ReportColumn]) {
+    let mut left: Option<Period> = None;
+    for column in columns.iter_mut().skip(1) {
+        match &mut column.label.period {
+            Some(period) if period.months.is_none() && period.end.day.is_some() => {
+                let same = left.filter(|left| is_same_day(left.end, period.end));
+                period.months = same.and_then(|left| left.months);
+            }
+            period => left = *period,
+        }
+    }
+    let period = |at: usize| columns.get(at).and_then(|column| column.label.period);
+    if columns.len() < 3 || period(1).is_some() || period(columns.len() - 1).is_none() {
+        return;
+    }
+    let mut right: Option<Period> = None;
+    for column in columns.iter_mut().skip(1).rev() {
+        let period = &mut column.label.period;
+        right = period.filter(|one| one.months.is_some()).or(right);
+        *period = period.or(right);
+    }
+}
+
+/// True if two dates are at most about a week apart within a year. Fiscal years that end on a day
+/// of the week end on slightly different dates.
+fn is_same_day(a: Date, b: Date) -> bool {
+    let day = |date: Date| Some(31 * i32::from(date.month?) + i32::from(date.day?));
+    day(a).zip(day(b)).is_some_and(|(a, b)| (a - b).abs() <= 7)
+}
+
+/// Splits a text into the part outside its first brackets and the part inside them.
+pub(crate) fn brackets(text: &str) -> (String, &str) {
+    let (plain, inside) = text.split_once(['(', '[']).unwrap_or((text, ""));
+    let (inside, after) = inside.split_once([')', ']']).unwrap_or((inside, ""));
+    (format!("{plain} {after}"), inside)
+}
+
+impl Label {
+    /// Splits a printed label into its words, its period and the words in brackets.
+    fn read(printed: &str, plain: bool, days: DayOrder) -> Self {
+        let (mut period, rest) = Times::heading_in(printed, days);
+        if let Some(month) = period
+            .as_mut()
+            .filter(|period| plain && period.length() == 1)
+        {
+            month.months = Some(1);
+        }
+        let (text, inside) = brackets(&rest);
+        // A unit does not say what the figures are.
+        let mut words = plain_stems(&without_unit(&text).unwrap_or(text));
+        // "IT" has no stems, because "it" is a filler word. It is kept in capitals, so that no word
+        // of a question in lower case meets it.
+        if plain && words.is_empty() && period.is_none() && !printed.is_empty() {
+            words.push(printed.to_owned());
+        }
+        let name = if words.is_empty() { printed } else { &rest };
+        let name = finqa_core::text::single_spaced(name).trim().to_owned();
+        Self {
+            // "% of total" is a share and not a total.
+            total: !name.contains('%') && words.iter().any(|word| TOTALS.contains(word))
+                || plain && name == "Group",
+            name,
+            words: words.into(),
+            deducted: Vec::new(),
+            aside: plain_stems(inside),
+            period,
+        }
+    }
+
+    pub(crate) fn says(&self, word: &str) -> bool {
+        let mut all = self
+            .words
+            .iter()
+            .chain(self.aside.iter().map(String::as_str));
+        all.any(|own| same_word(own, word))
+    }
+
+    /// True if the label, without its brackets, has one of these words.
+    pub(crate) fn is_one_of(&self, list: &HashSet<String>) -> bool {
+        self.words.iter().any(|own| list.contains(own))
+    }
+}
+
+impl ReportColumn {
+    /// True if the heading names this scope.
+    fn is_of(&self, scope: &str) -> bool {
+        let heading = self.printed.to_lowercase();
+        let mut words = heading.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| word == scope)
+    }
+
+    fn read(printed: &str, plain: bool, days: DayOrder) -> Self {
+        let mut label = Label::read(printed, plain, days);
+        if !plain {
+            let (_, rest) = Times::heading_in(printed, days);
+            let rest = UNIT.replace_all(&rest.to_lowercase(), " ").into_owned();
+            // "Profit (loss)" is the profit, whichever sign it has.
+            let found = LOSS.find(&rest);
+            label.aside = plain_stems(found.map_or("", |found| found.as_str()));
+            let rest = LOSS.replace_all(&rest, " ").into_owned();
+            label.words = plain_stems(&without_unit(&rest).unwrap_or(rest)).into();
+        }
+        Self {
+            label,
+            is_dated_by_title: false,
+            plan: PLAN.is_match(&printed.to_lowercase()),
+            printed: printed.trim().to_owned(),
+        }
+    }
+}
+
+impl ReportRow {
+    /// Reads the label of a row. The caller fills in the cells and the section.
+    fn read(printed: &str, table: &ReportTable, days: DayOrder) -> Self {
+        let mut label = Label::read(printed, table.plain, days);
+        if !table.plain && label.period.is_none_or(|period| period.end.year.is_none()) {
+            let (plain, inside) = brackets(printed);
+            let (plain, other) = in_one_script(&plain).unwrap_or((plain, String::new()));
+            let lower = plain.to_lowercase();
+            label.words = plain_stems(&without_unit(&plain).unwrap_or(plain)).into();
+            label.aside = plain_stems(&format!("{inside} {other}"));
+            let net_of = [" net of ", ", less "]
+                .iter()
+                .find_map(|mark| lower.split_once(mark));
+            label.deducted = net_of.map_or_else(Vec::new, |(own, deducted)| {
+                let own = plain_stems(own);
+                let mut words = plain_stems(&format!("less {deducted}"));
+                words.retain(|word| !own.contains(word));
+                words
+            });
+            label.period = None;
+        }
+        // "All wards" is a total only under the heading "Ward".
+        if label.words.iter().next() == Some("all") {
+            let mut rest = label.words.iter().skip(1);
+            label.total &= label.words.len() > 1 && rest.all(|word| table.title.contains(word));
+        }
+        for words in [&mut label.aside, &mut label.deducted] {
+            words.shrink_to_fit();
+        }
+        Self {
+            plan: label.period.is_some() && PLAN.is_match(&printed.to_lowercase()),
+            printed: printed.to_owned(),
+            label,
+            ..Self::default()
+        }
+    }
+
+    /// True if the row's label or its section has the word.
+    pub(crate) fn says(&self, word: &str) -> bool {
+        self.label.says(word) || self.section.iter().any(|own| same_word(own, word))
+    }
+}

@@ -1,0 +1,367 @@
+//! Reads lists of transactions, as banks and apps export them: each row has a day, an amount, and
+//! with whom or for what.
+
+use finqa_core::number::{currency_in, is_currency};
+use finqa_core::page::period::{Date, DayOrder, Times};
+use finqa_core::page::{Cell, Table};
+
+use crate::tables::words::{lists, plain_stems};
+
+/// Words for money that goes out and money that comes in, in headings, texts and questions.
+pub(crate) const OUT: &str = "spent spend spending spends pay paid pays cost costs bought buy expense expenses expenditure \
+    purchase purchases debit dr withdrawal withdrawals out payment payments";
+pub(crate) const IN: &str =
+    "received receive earned income credit cr deposit deposits in paid-in refund refunds refunded";
+
+/// Words for money that comes in without being income.
+const SOLD: &str = "sell sold return returned";
+
+/// Headings of columns of money that can be added up, and of columns that cannot.
+const AMOUNTS: &str = "amount amounts value total sum spent spending paid cost costs expense expenses debit credit \
+    sales revenue turnover income betrag";
+const NO_AMOUNTS: &str = "balance running cumulative price rate no id ref year month day";
+/// Headings of numbers of things, which are not money but can be added up.
+const COUNTS: &str = "quantity qty unit units number points hours shares";
+
+/// Headings that mark a list of earnings.
+const OF_INCOME: &str = "client customer invoice sales revenue income buyer donor";
+
+/// Words that mark a row as a total or a balance, which repeats other rows.
+const REPEATS: &str = "total subtotal balance";
+/// A text with only these words, among them "balance", states a balance.
+const BALANCE: &str =
+    "balance opening closing brought carried forward starting ending previous old new on at of";
+
+/// Words that do not distinguish one name from another.
+const LINKS: &str = "the of and a an to from by at in on for with";
+
+/// A list of transactions.
+#[derive(Debug)]
+pub(crate) struct TransactionList {
+    pub(crate) table: usize,
+    pub(crate) headings: Vec<String>,
+    /// One column of amounts, or what went out and what came in.
+    pub(crate) amounts: Vec<usize>,
+    /// All columns of figures.
+    pub(crate) figures: Vec<usize>,
+    /// The columns of [`Transaction::texts`].
+    pub(crate) texts: Vec<usize>,
+    pub(crate) order: DayOrder,
+    pub(crate) sides: Sides,
+    pub(crate) rows: Vec<Transaction>,
+}
+
+/// The way in which a list distinguishes money spent from money received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sides {
+    /// More amounts are below zero than above it.
+    Signs,
+    /// Most amounts are above zero. They may be payments, because the list of a card prints
+    /// payments without a minus.
+    UnclearSigns,
+    /// Two columns of amounts, or a column of texts such as "debit".
+    ColumnsOrTexts,
+    /// Nothing distinguishes them.
+    Unsaid,
+}
+
+#[derive(Debug)]
+pub(crate) struct Transaction {
+    pub(crate) row: usize,
+    /// The date, read with the day first and with the month first. Both are equal if the list shows
+    /// which it is.
+    pub(crate) days: [Date; 2],
+    /// The texts that can have the name that a question asks for.
+    pub(crate) texts: Vec<TransactionText>,
+    pub(crate) currency: Option<String>,
+    /// True if the money came in, false if it went out; `None` if the list does not say.
+    pub(crate) came_in: Option<bool>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TransactionText {
+    pub(crate) printed: String,
+    pub(crate) words: Vec<String>,
+}
+
+impl TransactionText {
+    /// Reads the words of a cell in lower case, without those that only link names.
+    fn read(cell: &str) -> Self {
+        let words = name_words(cell).into_iter();
+        let words = words.map(|word| word.to_lowercase());
+        Self {
+            printed: cell.trim().to_owned(),
+            words: words.filter(|word| !lists(LINKS, word)).collect(),
+        }
+    }
+}
+
+/// The words of a name. Words joined by a hyphen count as one word: "Rent-a-car" is not "rent". `&`
+/// and apostrophes are parts of a word too, but a possessive `'s` is not.
+pub(crate) fn name_words(text: &str) -> Vec<&str> {
+    let words = text.split(|c: char| !c.is_alphanumeric() && !"&-'\u{2019}".contains(c));
+    let words = words.map(|word| {
+        let owner = ["'s", "'S", "\u{2019}s", "\u{2019}S"];
+        let owner = owner.iter().find_map(|end| word.strip_suffix(end));
+        owner
+            .unwrap_or(word)
+            .trim_matches(|c: char| !c.is_alphanumeric())
+    });
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+pub(crate) fn is_link(word: &str) -> bool {
+    lists(LINKS, word)
+}
+
+pub(crate) fn is_one_of(list: &str, text: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| lists(list, word))
+}
+
+/// The day of a cell that is a date and nothing else. `None` without a year, a month or a day.
+fn day(cell: &Cell, order: DayOrder) -> Option<Date> {
+    let (period, rest) = Times::heading_in(&cell.raw, order);
+    let end = period?.end;
+    let whole = end.day.is_some() && end.month.is_some() && end.year.is_some();
+    (whole && plain_stems(&rest).is_empty()).then_some(end)
+}
+
+/// The column of amounts, or those of money out and money in; `None` if no heading names one, or if
+/// several could be meant.
+fn amounts(headings: &[String], figures: &[usize]) -> Option<Vec<usize>> {
+    let named = |c: &usize, list: &str| headings.get(*c).is_some_and(|name| is_one_of(list, name));
+    let of = |list: &str| -> Vec<usize> {
+        let columns = figures.iter().copied();
+        let columns = columns.filter(|c| !named(c, NO_AMOUNTS) && !named(c, COUNTS));
+        columns.filter(|c| named(c, list)).collect()
+    };
+    let plain = of("amount value total");
+    let others = figures.iter().any(|c| {
+        let skipped = named(c, NO_AMOUNTS) || named(c, COUNTS);
+        !skipped && !named(c, AMOUNTS)
+    });
+    match (plain.as_slice(), of(OUT).as_slice(), of(IN).as_slice()) {
+        ([only], ..) => Some(vec![*only]),
+        ([], [out, ..], [into, ..]) if out != into => Some(vec![*out, *into]),
+        ([], ..) => match of(AMOUNTS).as_slice() {
+            [only] if !others => Some(vec![*only]),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+impl TransactionList {
+    /// True if the amounts of a column can be added up, unlike balances or prices.
+    pub(crate) fn adds_up(&self, column: usize) -> bool {
+        let heading = self.headings.get(column).map_or("", String::as_str);
+        !is_one_of(NO_AMOUNTS, heading)
+    }
+
+    /// True if a heading says that the list is of money earned: "Client", "Invoice".
+    pub(crate) fn is_of_income(&self) -> bool {
+        let mut headings = self.headings.iter();
+        headings.any(|heading| is_one_of(OF_INCOME, heading))
+    }
+
+    /// Reads a table as a list; `None` if it is anything else, lacks a column of texts, or has
+    /// fewer than two transactions.
+    pub(crate) fn read(at: usize, table: &Table) -> Option<Self> {
+        let (header, body) = table.cells().split_first()?;
+        let headings: Vec<String> = header.iter().map(|cell| cell.raw.to_lowercase()).collect();
+        let body = ListBody(body);
+        let all = 0..headings.len();
+        // Of several columns of days, the first counts.
+        let days = all.clone().find(|c| body.has_days(*c))?;
+        let order = DayOrder::of(body.column(days).map(|cell| &*cell.raw));
+        let figures: Vec<usize> = all
+            .clone()
+            .filter(|c| *c != days && body.has_figures(*c))
+            .collect();
+        let amounts = amounts(&headings, &figures)?;
+        let texts: Vec<usize> = all
+            .filter(|c| *c != days && !figures.contains(c) && body.has_letters(*c))
+            .collect();
+        let sides = SideColumns::read(&body, &amounts, &texts);
+        let of_text = texts.iter().filter(|c| body.has_currencies(**c));
+        let currencies: Vec<usize> = amounts.iter().chain(of_text).copied().collect();
+        let mut list = Self {
+            table: at,
+            amounts,
+            figures,
+            order,
+            sides: sides.sides,
+            rows: Vec::new(),
+            headings,
+            texts,
+        };
+        for (row, cells) in body.0.iter().enumerate() {
+            match list.days_of(cells, days) {
+                Some(_) if list.is_balance(cells) => {}
+                Some(days) => {
+                    let of_row = currencies.iter().find_map(|c| currency_in(text(cells, *c)));
+                    list.rows.push(Transaction {
+                        row: row + 1,
+                        days,
+                        texts: list
+                            .texts
+                            .iter()
+                            .map(|c| TransactionText::read(text(cells, *c)))
+                            .collect(),
+                        currency: of_row.or_else(|| list.currency_of_headings()),
+                        came_in: sides.came_in(&body, cells),
+                    });
+                }
+                // A row without a day is skipped if it is blank or repeats other rows, as a total
+                // does. With any other row without a day, the table is not a list of transactions.
+                None if list.repeats(cells, days) => {}
+                None if cells.iter().all(|cell| cell.raw.trim().is_empty()) => {}
+                None => return None,
+            }
+        }
+        (!list.texts.is_empty() && list.rows.len() > 1).then_some(list)
+    }
+
+    /// The day of a row, read with the day first and with the month first; both are equal if the
+    /// order is known. `None` if the cell is not a date in both orders.
+    fn days_of(&self, cells: &[Cell], column: usize) -> Option<[Date; 2]> {
+        let [first, second] = match self.order {
+            DayOrder::Unknown => [DayOrder::DayFirst, DayOrder::MonthFirst],
+            known => [known, known],
+        };
+        let cell = cells.get(column)?;
+        Some([day(cell, first)?, day(cell, second)?])
+    }
+
+    /// True if a row repeats other rows, as a total does.
+    fn repeats(&self, cells: &[Cell], days: usize) -> bool {
+        let mut said = self.texts.iter().chain([&days]);
+        said.any(|c| is_one_of(REPEATS, &text(cells, *c).to_lowercase()))
+    }
+
+    /// True if a row has a balance and not a transaction. A shop may be called "Opening".
+    fn is_balance(&self, cells: &[Cell]) -> bool {
+        self.texts.iter().any(|c| {
+            let lower = text(cells, *c).to_lowercase();
+            let mut words = lower.split_whitespace();
+            lower.contains("balance") && words.all(|word| lists(BALANCE, word))
+        })
+    }
+
+    fn currency_of_headings(&self) -> Option<String> {
+        let mut amounts = self.amounts.iter();
+        amounts.find_map(|c| currency_in(self.headings.get(*c)?))
+    }
+}
+
+/// The rows of a table below its header.
+struct ListBody<'t>(&'t [Vec<Cell>]);
+
+impl ListBody<'_> {
+    fn column(&self, c: usize) -> impl Iterator<Item = &Cell> {
+        self.0.iter().filter_map(move |row| row.get(c))
+    }
+
+    /// The cells of a column that are not blank.
+    fn filled(&self, c: usize) -> impl Iterator<Item = &Cell> {
+        self.column(c).filter(|cell| !cell.raw.trim().is_empty())
+    }
+
+    /// True if most cells of a column are days.
+    fn has_days(&self, c: usize) -> bool {
+        let is_day = |cell: &&Cell, order| day(cell, order).is_some();
+        let is_date =
+            |cell: &&Cell| is_day(cell, DayOrder::DayFirst) || is_day(cell, DayOrder::MonthFirst);
+        2 * self.column(c).filter(is_date).count() > self.0.len()
+    }
+
+    /// True if a column has figures and nothing else.
+    fn has_figures(&self, c: usize) -> bool {
+        // A figure that cannot be read does not make it a column of texts; no sum uses it.
+        let figure = |cell: &Cell| cell.number.is_some() || cell.unread().is_some();
+        self.filled(c).count() > 0 && self.filled(c).all(figure)
+    }
+
+    fn has_letters(&self, c: usize) -> bool {
+        let mut cells = self.filled(c);
+        cells.any(|cell| cell.raw.contains(char::is_alphabetic))
+    }
+
+    /// True if a column has currencies and nothing else.
+    fn has_currencies(&self, c: usize) -> bool {
+        self.filled(c).all(|cell| is_currency(cell.raw.trim()))
+    }
+
+    /// True if `is_of` is true for a text of the column in lower case.
+    fn says(&self, c: usize, is_of: fn(&str) -> bool) -> bool {
+        self.filled(c)
+            .any(|cell| is_of(&cell.raw.trim().to_lowercase()))
+    }
+}
+
+/// The columns that say whether money went out or came in.
+struct SideColumns {
+    sides: Sides,
+    amounts: Vec<usize>,
+    /// The column of texts such as "debit" and "credit".
+    text: Option<usize>,
+}
+
+impl SideColumns {
+    /// Two columns of amounts decide first, then signs, then a column of texts.
+    fn read(body: &ListBody<'_>, amounts: &[usize], texts: &[usize]) -> Self {
+        let signed = |below: bool| {
+            // The default is never used: `amounts` returns one or two columns.
+            let only = amounts.first().copied().unwrap_or_default();
+            let numbers = body.0.iter().filter_map(|cells| number(cells, only));
+            numbers.filter(|x| (*x < 0.0) == below).count()
+        };
+        let text = texts.iter().copied().find(|c| body.says(*c, comes));
+        let sides = match (amounts.len(), signed(true)) {
+            (2, _) => Sides::ColumnsOrTexts,
+            (_, 0) if text.is_some() => Sides::ColumnsOrTexts,
+            (_, 0) => Sides::Unsaid,
+            (_, below) if below > signed(false) => Sides::Signs,
+            _ => Sides::UnclearSigns,
+        };
+        Self {
+            sides,
+            amounts: amounts.to_vec(),
+            text,
+        }
+    }
+
+    /// True if the money of a row came in, false if it went out; `None` if the list does not say.
+    fn came_in(&self, body: &ListBody<'_>, cells: &[Cell]) -> Option<bool> {
+        match (self.sides, self.amounts.as_slice(), self.text) {
+            (Sides::Signs | Sides::UnclearSigns, [only], _) => {
+                number(cells, *only).map(|x| x > 0.0)
+            }
+            (_, [out, into], _) => {
+                let has = |c: usize| number(cells, c).is_some_and(|x| x.abs() > 0.0);
+                (has(*out) != has(*into)).then(|| has(*into))
+            }
+            (Sides::ColumnsOrTexts, _, Some(c)) => {
+                let text = cells.get(c)?.raw.trim().to_lowercase();
+                let goes = |text: &str| lists(OUT, text);
+                // If the column marks only money that came in, all other rows went out.
+                (comes(&text) || goes(&text) || !body.says(c, goes)).then_some(comes(&text))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// True for a word for money that comes in.
+fn comes(text: &str) -> bool {
+    lists(IN, text) || lists(SOLD, text)
+}
+
+fn number(cells: &[Cell], c: usize) -> Option<f64> {
+    Some(cells.get(c)?.number.as_ref()?.value)
+}
+
+fn text(cells: &[Cell], c: usize) -> &str {
+    cells.get(c).map_or("", |cell| &*cell.raw)
+}

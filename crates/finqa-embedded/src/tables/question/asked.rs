@@ -1,0 +1,463 @@
+//! Reads what a question asks for: an operation and its operands.
+
+use super::operand::Operand;
+use super::operands::{SHARES, has, listed, operand, sides};
+use super::phrases::Cue;
+use super::ranking::{self, Ranking};
+use super::token::{Token, TokenPart};
+use crate::tables::words::is_light;
+use crate::tables::words::{VERBS, lists};
+
+/// A question as an operation on figures, before any table is searched.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) operation: Operation,
+    /// The figures. For an operation on several figures, a single operand means its figures in
+    /// several periods.
+    pub(crate) operands: Vec<Operand>,
+    /// True if the result is a percentage: a share, or a change in percent of the earlier figure.
+    pub(crate) relative: bool,
+    /// True if the only period is the earlier one of a change: "since 2019".
+    pub(crate) since: bool,
+    /// Words that ask for something that was not read. The answer is then only a guess.
+    pub(crate) unused: Vec<String>,
+    /// Stems of the parts to leave out: "apart from the United States".
+    pub(crate) apart: Vec<String>,
+}
+
+impl Asked {
+    /// An operation in whose question nothing else was read.
+    pub(crate) fn new(operation: Operation, operands: Vec<Operand>) -> Self {
+        Self {
+            operation,
+            operands,
+            relative: false,
+            since: false,
+            unused: Vec::new(),
+            apart: Vec::new(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Operation {
+    Figure,
+    /// The first figure minus the second, or the later minus the earlier. If the question asks for
+    /// a fall, a fall is positive.
+    Difference,
+    Ratio,
+    /// The yearly rate of growth between two years.
+    Compound,
+    Sum,
+    Average,
+    Extreme {
+        largest: bool,
+        which: Option<Which>,
+    },
+    /// Yes or no: is the first figure larger than the second, or did one rise (fall, if asked)?
+    Compare,
+    /// The part of a whole that is first by a measure: "which segment grew fastest".
+    Ranked(Ranking),
+    /// The larger or smaller of two figures: "was A or B larger?"
+    Larger {
+        largest: bool,
+    },
+}
+
+/// The kind of name that a "which" question wants as its answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Which {
+    /// A period with so many months; of any length if `None`.
+    Period(Option<u8>),
+    /// A noun such as "segment", as stems with the words of the question.
+    Label(Vec<(String, String)>),
+}
+
+/// A way to ask for an operation. A question has the first form in [`FORMS`] whose cue it has and
+/// whose operands can be read, so the order of the forms matters.
+///
+/// The fields: whether the question begins like a yes/no question; the cues, one of which must
+/// occur (any question if empty); the form of the operands; the operation; whether words such as
+/// "percent" or "growth" make it relative; and further cues that the operands can have.
+struct Form(
+    bool,
+    &'static [Cue],
+    OperandForm,
+    Operation,
+    bool,
+    &'static [Cue],
+);
+
+#[derive(Clone, Copy)]
+enum OperandForm {
+    One,
+    /// "A, B and C": at least this many operands.
+    Listed(usize),
+    /// One operand on each side of the cue.
+    Sides(Cue),
+    /// Like `Sides`, but the second operand comes first: "is A less than B" compares B with A.
+    Reversed(Cue),
+    /// "What share of A came from B?": both follow the cue, and the whole comes first.
+    WholeFirst(Cue),
+}
+
+use OperandForm::{Listed, One, Reversed, Sides, WholeFirst};
+
+/// Further cues in the operands of a ratio.
+const PERCENT: &[Cue] = &[Cue::Percent, Cue::Ratio];
+/// Further cues in the operands of a difference.
+const COMPARED: &[Cue] = &[Cue::Percent, Cue::Points];
+/// Cues that make a result a percentage, unless the question asks for points.
+const RELATIVE: &[Cue] = &[Cue::AsShareOf, Cue::Growth, Cue::Percent, Cue::ShareOf];
+/// Cues for the change of a figure.
+#[rustfmt::skip]
+const MOVES: &[Cue] = &[
+    Cue::Change, Cue::Difference, Cue::Fall, Cue::Growth, Cue::Improve, Cue::Points, Cue::Rise, Cue::Versus,
+    Cue::YearAgo,
+];
+
+// The last form has no cue, so it reads what no form before it does.
+#[rustfmt::skip] // A table: rustfmt would give each of its rows eight lines.
+static FORMS: [Form; 24] = [
+    Form(true, &[Cue::More], Sides(Cue::Or), Operation::Larger { largest: true }, false, &[]),
+    Form(true, &[Cue::Less], Sides(Cue::Or), Operation::Larger { largest: false }, false, &[]),
+    Form(true, &[Cue::Exceeds], Sides(Cue::Exceeds), Operation::Compare, false, &[]),
+    Form(true, &[Cue::More], Sides(Cue::Than), Operation::Compare, false, &[]),
+    Form(true, &[Cue::Less], Reversed(Cue::Than), Operation::Compare, false, &[]),
+    Form(true, &[Cue::Rise, Cue::Improve, Cue::Fall], One, Operation::Compare, false, &[]),
+    Form(false, &[Cue::Compound], One, Operation::Compound, false, &[Cue::Growth, Cue::Percent]),
+    Form(false, &[Cue::Average], Listed(1), Operation::Average, false, &[]),
+    Form(false, &[Cue::AsShareOf], Sides(Cue::AsShareOf), Operation::Ratio, true, PERCENT),
+    Form(false, &[Cue::DividedBy], Sides(Cue::DividedBy), Operation::Ratio, true, PERCENT),
+    Form(false, &[Cue::Ratio], Sides(Cue::To), Operation::Ratio, false, PERCENT),
+    Form(false, &[Cue::ShareOf], Sides(Cue::ShareOf), Operation::Ratio, true, PERCENT),
+    Form(false, &[Cue::ShareOf], WholeFirst(Cue::ShareOf), Operation::Ratio, true, PERCENT),
+    Form(false, &[Cue::Covers], Sides(Cue::Covers), Operation::Ratio, false, &[Cue::Multiple]),
+    Form(false, &[Cue::Multiple], WholeFirst(Cue::Multiple), Operation::Ratio, false, &[]),
+    Form(false, &[Cue::More], Sides(Cue::Than), Operation::Difference, true, COMPARED),
+    Form(false, &[Cue::Less], Reversed(Cue::Than), Operation::Difference, false, COMPARED),
+    Form(false, &[Cue::Less], Sides(Cue::Less), Operation::Difference, false, COMPARED),
+    Form(false, &[Cue::Minus], Sides(Cue::Minus), Operation::Difference, true, COMPARED),
+    Form(false, &[Cue::Difference], Listed(2), Operation::Difference, true, SHARES),
+    Form(false, MOVES, One, Operation::Difference, true, SHARES),
+    Form(false, &[Cue::Sum, Cue::Plus], Listed(1), Operation::Sum, false, &[]),
+    Form(false, &[Cue::Total], Listed(2), Operation::Sum, false, &[Cue::Sum]),
+    Form(false, &[], One, Operation::Figure, false, SHARES),
+];
+
+/// Verbs with which a yes/no question begins.
+const YES_NO: &str = "did does do is are was were has have";
+
+/// Nouns of periods, each with its number of months.
+const TIMES: [(&str, Option<u8>); 5] = [
+    ("year season", Some(12)),
+    ("half", Some(6)),
+    ("quarter", Some(3)),
+    ("month", Some(1)),
+    ("period", None),
+];
+
+/// The tokens before and after a cue; `None` unless it occurs exactly once.
+fn split(tokens: &[Token], cue: Cue) -> Option<(&[Token], &[Token])> {
+    let mut sides = tokens.split(|token| token.cue() == Some(cue));
+    let (left, right) = (sides.next()?, sides.next()?);
+    sides.next().is_none().then_some((left, right))
+}
+
+/// Reads what a question asks for; `None` if it is not understood in full. In a plain table, each
+/// figure must have one period.
+pub(crate) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
+    if !plain {
+        let (apart, rest) = apart(tokens).unwrap_or_else(|| (Vec::new(), tokens));
+        if let Some((ranking, of)) = ranking::read(rest) {
+            return Some(Asked {
+                apart,
+                ..Asked::new(Operation::Ranked(ranking), vec![of])
+            });
+        }
+        if !apart.is_empty() {
+            return extreme(rest, plain)?.map(|asked| Asked { apart, ..asked });
+        }
+    }
+    // In "debt in all, current and non-current", both parts are one figure and not a list.
+    let both = tokens
+        .iter()
+        .any(|token| matches!(token.part, TokenPart::BothTerms));
+    let of_both: Vec<Token>;
+    let tokens = if both && !plain {
+        let kept = tokens.iter().filter(|token| {
+            !matches!(token.cue(), Some(Cue::Sum | Cue::Total | Cue::And)) && token.text != ","
+        });
+        of_both = kept.cloned().collect();
+        of_both.as_slice()
+    } else {
+        tokens
+    };
+    // "Which was larger, A or B?" has the same forms as "Was A or B larger?".
+    let yes_no = lists(YES_NO, &tokens.first()?.text) || has(tokens, &[Cue::Or]);
+    if !yes_no && let Some(extreme) = extreme(tokens, plain) {
+        return extreme;
+    }
+    let mut forms = FORMS.iter().filter(|form| form.0 == yes_no);
+    let mut asked = forms.find_map(|form| form.read(tokens, plain))?;
+    let several = |of: &Operand| of.spans.len() > 1 || of.each.is_some();
+    let lists_them = |of: &Operand| !of.through && asked.operation == Operation::Figure;
+    // "A year" with several periods can ask for their average or for the figure of each.
+    let of_each = !matches!(asked.operation, Operation::Average | Operation::Compound)
+        && (asked.since || asked.operands.iter().any(several))
+        && !asked.operands.iter().all(lists_them);
+    // "In 2031 and a year earlier" asks for two values and not for their change.
+    let changes = MOVES.iter().filter(|cue| **cue != Cue::YearAgo);
+    let moves = has(tokens, &changes.copied().collect::<Vec<Cue>>());
+    let is_unmet = |token: &&Token| {
+        let ago = token.cue() == Some(Cue::YearAgo) && token.text.starts_with("a year");
+        of_each && token.is_of_each() || token.is_of_part() || ago && !moves
+    };
+    asked
+        .unused
+        .extend(tokens.iter().find(is_unmet).map(|token| token.text.clone()));
+    Some(asked)
+}
+
+/// Reads a question that is not understood in full as one for the figure that its words name. Cues
+/// of an operation become `unused`, so that the answer is a guess.
+pub(crate) fn guess(tokens: &[Token]) -> Asked {
+    // Cues that may also be part of a question for one figure.
+    let neutral = [
+        Cue::And,
+        Cue::AsShareOf,
+        Cue::Except,
+        Cue::Percent,
+        Cue::Share,
+        Cue::ShareOf,
+        Cue::Than,
+        Cue::To,
+        Cue::Total,
+    ];
+    let named = tokens
+        .iter()
+        .flat_map(Token::stems)
+        .any(|word| !is_light(word));
+    let unused = tokens.iter().filter_map(|token| match token.cue() {
+        Some(cue) => (!neutral.contains(&cue)).then(|| token.text.clone()),
+        None => (named && token.is_earlier()).then(|| "that".to_owned()),
+    });
+    // Never the default: no cue is refused.
+    let of = operand(tokens, None).unwrap_or_default();
+    Asked {
+        unused: unused.collect(),
+        ..Asked::new(Operation::Figure, vec![of])
+    }
+}
+
+impl Form {
+    /// Reads a question by this form. `None` if the question lacks the cues of the form, or if its
+    /// operands cannot be read.
+    fn read(&self, tokens: &[Token], plain: bool) -> Option<Asked> {
+        let Self(_, says, form, operation, relative, also) = self;
+        if !says.is_empty() && !has(tokens, says) {
+            return None;
+        }
+        let allowed = [*says, *also, &[Cue::And]].concat();
+        let said = !has(tokens, &[Cue::Points]) && has(tokens, RELATIVE);
+        let relative = *relative && said;
+        // "How many percent less than A is B?" can be a share of either, so it is left open.
+        if said && matches!(form, Reversed(Cue::Than)) {
+            return None;
+        }
+        let mut operands = self.operands(tokens, &allowed, plain)?;
+        let divided = relative || *operation == Operation::Ratio;
+        for one in &mut operands {
+            // A percentage that is asked for is then the result, not a printed figure.
+            one.percent &= !divided;
+        }
+        let applied = self.applied(&mut operands, plain)?;
+        // "Net loans to total loans" may be a ratio, but "payments to suppliers" is one figure.
+        let named = |side| operand(side, None).is_some_and(|of| of.is_named());
+        let joined = split(tokens, Cue::To)
+            .filter(|(a, b)| !plain && *operation == Operation::Figure && named(a) && named(b));
+        // "Total debt to EBITDA" is a ratio, because both sides are known names.
+        let known =
+            |of: &Operand| !of.names.is_empty() && of.words.iter().all(|(word, _)| is_light(word));
+        if let Some((left, right)) = joined
+            && let Some(pair) = both(left, right, &allowed, plain)
+            && pair.iter().all(known)
+        {
+            return Some(Asked::new(Operation::Ratio, pair));
+        }
+        Some(Asked {
+            relative,
+            // "Versus 2019" names the earlier period, like "since 2019".
+            since: tokens.iter().any(|token| token.text == "since")
+                || has(tokens, &[Cue::Versus]) && !has(tokens, &[Cue::YearAgo]),
+            // With spaces, because `unmet` looks for it in the names of figures ("total").
+            unused: joined.map(|_| " to ".to_owned()).into_iter().collect(),
+            ..Asked::new(applied, operands)
+        })
+    }
+
+    /// Reads the operands of this form in the order in which the operation takes them. `None` if a
+    /// side of the form is missing or cannot be read as a figure.
+    fn operands(&self, tokens: &[Token], allowed: &[Cue], plain: bool) -> Option<Vec<Operand>> {
+        match &self.2 {
+            One => Some(vec![operand(tokens, Some(allowed))?]),
+            Listed(least) => {
+                listed(tokens, Some(allowed), plain).filter(|parts| parts.len() >= *least)
+            }
+            Sides(cue) => {
+                let (left, right) = split(tokens, *cue)?;
+                // In "Did sales exceed their budget?", "their" is not read, so the question is left
+                // open.
+                if right.iter().any(|token| lists("its their", &token.text)) {
+                    return None;
+                }
+                // Words before the verb belong to both sides: "In May, was A or B larger?"
+                let verb = left.iter().position(|token| lists(YES_NO, &token.text));
+                let before = left.get(..verb.filter(|_| self.0).unwrap_or_default())?;
+                both(left, &[before, right].concat(), allowed, plain)
+            }
+            Reversed(cue) => {
+                let (left, right) = split(tokens, *cue)?;
+                both(right, left, allowed, plain)
+            }
+            WholeFirst(cue) => {
+                let (before, after) = split(tokens, *cue)?;
+                if before.iter().any(|token| !token.stems().is_empty()) {
+                    return None;
+                }
+                let mut wholes = wholes(after);
+                let mut found =
+                    wholes.find_map(|(whole, part)| both(part, whole, allowed, plain))?;
+                // The label of the part may be a heading above a row with the name of the whole.
+                if let [part, whole] = found.as_mut_slice() {
+                    part.of = (!plain).then(|| Box::new(whole.clone()));
+                }
+                Some(found)
+            }
+        }
+    }
+
+    /// The operation on these operands, which it adapts. `None` if it cannot be applied to them.
+    fn applied(&self, operands: &mut Vec<Operand>, plain: bool) -> Option<Operation> {
+        let operation = &self.3;
+        match (operation, operands.as_mut_slice()) {
+            // "Total" in "the total of A and B" does not ask for a row called total.
+            (Operation::Sum, [_, _, ..]) => operands.iter_mut().for_each(|one| one.total = false),
+            (Operation::Figure, [of]) if of.spans.len() > 1 && plain => {
+                return of.total.then_some(Operation::Sum);
+            }
+            // "The total in each year" can mean one sum or each total.
+            (Operation::Figure, [of]) if of.each.is_some() && of.total && plain => return None,
+            (Operation::Difference, [one, other]) => {
+                *operands = sides(one.clone(), other.clone(), plain)?;
+            }
+            (Operation::Difference, [_, _, ..]) => return None,
+            _ => {}
+        }
+        Some(operation.clone())
+    }
+}
+
+/// The operands on the two sides of a cue, each completed by the other. `None` if a side has a cue
+/// that is not in `allowed`.
+fn both(left: &[Token], right: &[Token], allowed: &[Cue], plain: bool) -> Option<Vec<Operand>> {
+    let (left, right) = (
+        operand(left, Some(allowed))?,
+        operand(right, Some(allowed))?,
+    );
+    sides(left, right, plain)
+}
+
+/// Ways to split the tokens into a whole and a part: "A came from B", or "B in A".
+fn wholes(tokens: &[Token]) -> impl Iterator<Item = (&[Token], &[Token])> {
+    let sides = move |words: &'static str| {
+        let places = tokens.iter().enumerate();
+        let places = places.filter(move |(_, token)| lists(words, &token.text));
+        places.map(move |(at, _)| tokens.split_at(at))
+    };
+    let of_part = sides("in").map(|(part, whole)| (whole, part));
+    sides(VERBS).chain(sides("from")).chain(of_part)
+}
+
+/// The stems that "apart from A, which …" or "after A, which …" leaves out, and the rest of the
+/// question; `None` for other questions.
+fn apart(tokens: &[Token]) -> Option<(Vec<String>, &[Token])> {
+    let first = tokens.first()?;
+    let leaves_out = first.cue() == Some(Cue::Except) || first.text == "after";
+    let at = tokens
+        .iter()
+        .position(|token| lists("which what", &token.text))?;
+    let (before, rest) = tokens.split_at(at);
+    let stems = before
+        .iter()
+        .filter(|token| token.text != "after")
+        .flat_map(Token::stems);
+    leaves_out.then(|| (stems.cloned().collect(), rest))
+}
+
+/// Reads a question for the highest or lowest. `None` for other questions, `Some(None)` if it is
+/// unclear which is asked for. In a report, "which … more" can ask for the highest.
+fn extreme(tokens: &[Token], plain: bool) -> Option<Option<Asked>> {
+    let (which, rest) =
+        which(tokens, plain).map_or((None, tokens), |(which, rest)| (Some(which), rest));
+    // The question word may follow a preposition: "in which year", "and for which segment".
+    let asks = !plain
+        && tokens
+            .iter()
+            .take(3)
+            .any(|token| lists("which what when", &token.text));
+    let largest = has(tokens, &[Cue::Largest]) || asks && has(tokens, &[Cue::More]);
+    // "What was A less B?" asks for a number.
+    let subtracts = |token: &Token| token.text == "less" && which.is_none();
+    let less = tokens
+        .iter()
+        .any(|token| token.cue() == Some(Cue::Less) && !subtracts(token));
+    let smallest = has(tokens, &[Cue::Smallest]) || asks && less;
+    if which.is_none() && !largest && !smallest || !plain && !asks {
+        return None;
+    }
+    let which = which.or(asks.then(|| Which::Label(Vec::new())));
+    let cues: &[Cue] = if plain {
+        &[Cue::Largest, Cue::Smallest, Cue::Share, Cue::Percent]
+    } else {
+        &[
+            Cue::Largest,
+            Cue::Smallest,
+            Cue::More,
+            Cue::Less,
+            Cue::YearAgo,
+            Cue::And,
+        ]
+    };
+    let of = operand(rest, Some(cues)).filter(|_| largest != smallest);
+    Some(of.map(|of| Asked::new(Operation::Extreme { largest, which }, vec![of])))
+}
+
+/// The answer that "which" or "when" wants, and the rest of the question. `None` if neither a time
+/// nor, with a word such as "highest", the label of a row is asked for.
+fn which(tokens: &[Token], plain: bool) -> Option<(Which, &[Token])> {
+    let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
+    let at = usize::from(lists("in during for at", text(0)));
+    let rest = tokens.get(at + 1..)?;
+    if text(at) == "when" {
+        return Some((Which::Period(None), rest));
+    }
+    let ends = |token: &Token| lists(VERBS, &token.text) || token.cue().is_some();
+    let end = rest.iter().position(ends);
+    let (noun, rest) = rest.split_at(end.filter(|_| lists("which what", text(at)))?);
+    let last = noun.last()?;
+    if let Some((_, length)) = TIMES.iter().find(|(times, _)| lists(times, &last.text)) {
+        return Some((Which::Period(*length), rest));
+    }
+    let with_word = |token: &Token| {
+        let stems = token.stems().iter().cloned();
+        stems
+            .map(|stem| (stem, token.text.clone()))
+            .collect::<Vec<_>>()
+    };
+    let stems: Vec<_> = noun.iter().flat_map(with_word).collect();
+    let dated = noun.iter().any(|token| token.period().is_some());
+    let compares =
+        has(rest, &[Cue::Largest, Cue::Smallest]) || !plain && has(rest, &[Cue::More, Cue::Less]);
+    (compares && !stems.is_empty() && !dated).then_some((Which::Label(stems), rest))
+}

@@ -1,0 +1,415 @@
+//! Completes follow-up questions, which change one part of the question before them: "and in
+//! 2022?", "what about rent?".
+
+use std::sync::LazyLock;
+
+use finqa_core::page::period::Period;
+use finqa_core::regex;
+use regex::Regex;
+
+use super::asked::{Asked, Operation};
+use super::names::name_at;
+use super::operand::Operand;
+use super::operands::{has, operand};
+use super::phrases::Cue;
+use super::token::{Token, TokenPart};
+use crate::tables::words::is_light;
+use crate::tables::words::{PRONOUNS, lists};
+
+/// First words of a question that refers to the one before.
+const ELLIPTICAL: &str = "and then so also but same";
+
+/// Words before the part that a follow-up changes.
+const LEADS: &str = "and then so also but same about";
+
+/// True if a question begins like one that refers to the question before it.
+pub(crate) fn is_elliptical(tokens: &[Token]) -> bool {
+    let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
+    lists(ELLIPTICAL, text(0)) || text(1) == "about"
+}
+
+/// The year before the one that the last question asked for.
+static YEAR_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)\b(?:in |of |for )?(?:the (?:year before|(?:previous|prior|preceding) (?:fiscal )?year)|a year (?:before|earlier|ago))\b"
+    )
+});
+
+/// The year that the last question asked for.
+static SAME_YEAR: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"(?i)\b(?:in |of |for )?(?:that|the same) (?:fiscal )?year\b"));
+
+/// Words by which a question refers to the last one.
+static REFERS: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(r"(?i)^(?:and|then|so|what about|how about)\b|\b(?:it|that|they|those)\b")
+});
+/// Words that compare with a year instead of asking for that year's figure.
+static COMPARES: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)\b(?:than|compared?|comparison|versus|vs|against|from|since|change|gr[eo]w|growth|r[io]se|risen|f[ae]ll|increased?|decreased?|declined?|difference)\b"
+    )
+});
+
+/// Replaces "that year" and "the year before" by the year they mean after the last question. The
+/// text is unchanged if the last question has no single year.
+pub(crate) fn with_year(text: &str, before: Option<&Asked>) -> String {
+    let span = before.and_then(|before| match before.operands.as_slice() {
+        [of] => of.spans.first().filter(|_| of.spans.len() == 1),
+        _ => None,
+    });
+    let year = span
+        .filter(|span| span.end.month.is_none())
+        .and_then(|span| Some((span.instant, span.end.year?)));
+    let Some((instant, year)) = year else {
+        return text.to_owned();
+    };
+    let at = if instant { "at the end of" } else { "in" };
+    let dated = |year: u16| format!("{at} {year}");
+    let same = SAME_YEAR.replace_all(text, dated(year));
+    if REFERS.is_match(text) && !COMPARES.is_match(text) {
+        YEAR_BEFORE.replace_all(&same, dated(year - 1)).into_owned()
+    } else {
+        same.into_owned()
+    }
+}
+
+/// Pronouns that can mean a figure.
+const REFERRING: &str = "that this these those";
+
+/// Words after which "that" is a pronoun and not a conjunction or an article: "is that", "than it".
+const BEFORE_PRONOUN: &str = "is was are were did does has had of than to from";
+
+/// The index of a pronoun that means the figure of the last question: behind a verb, or at the
+/// start of the question. If the question names a figure itself, "it" means the company.
+pub(crate) fn pronoun(tokens: &[Token]) -> Option<usize> {
+    let named = tokens.iter().any(|token| !token.stems().is_empty());
+    let leads = tokens.iter().take_while(|token| is_lead(token)).count();
+    let refers = |(at, token): (usize, &Token)| {
+        let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+        let behind_verb = before.is_some_and(|before| lists(BEFORE_PRONOUN, &before.text));
+        (lists(REFERRING, &token.text) || token.text == "it" && !named)
+            && (behind_verb || at == leads)
+    };
+    tokens.iter().enumerate().position(refers)
+}
+
+/// The reason for doubt if the question has a pronoun that was not read as the last figure. "That"
+/// in "debt that is due" is not a reference.
+pub(crate) fn refers_back(tokens: &[Token]) -> Option<String> {
+    let verbs = "is was are were has have had will it they the we";
+    let follows = |at: usize| {
+        tokens
+            .get(at + 1)
+            .is_some_and(|next| lists(verbs, &next.text))
+    };
+    let mut words = tokens.iter().enumerate();
+    let (_, word) = words.find(|(at, token)| {
+        let filler = matches!(token.part, TokenPart::Filler);
+        filler && lists(REFERRING, &token.text) && !follows(*at)
+    })?;
+    Some(format!("{:?} may be of the question before", word.text))
+}
+
+/// Cues for an operation with two figures.
+const RELATIONS: [Cue; 8] = [
+    Cue::AsShareOf,
+    Cue::DividedBy,
+    Cue::Minus,
+    Cue::Multiple,
+    Cue::Plus,
+    Cue::Ratio,
+    Cue::ShareOf,
+    Cue::Than,
+];
+
+fn is_lead(token: &Token) -> bool {
+    lists(LEADS, &token.text) || token.cue() == Some(Cue::And)
+}
+/// Cues for the change of one figure.
+const CHANGES: &[Cue] = &[
+    Cue::Change,
+    Cue::Difference,
+    Cue::Fall,
+    Cue::Growth,
+    Cue::Improve,
+    Cue::Points,
+    Cue::Rise,
+];
+
+/// True if a question about a report needs the last one: for a side of a relation ("and as a share
+/// of net sales?"), or for the part that "its" refers to.
+pub(crate) fn leans(tokens: &[Token], before: Option<&Asked>) -> bool {
+    let of_part =
+        before.is_some_and(|before| before.operands.iter().any(|of| !of.words.is_empty()));
+    let mut words = tokens.iter().map(|token| token.text.as_str());
+    let relates = |token: &Token| token.cue().is_some_and(|cue| RELATIONS.contains(&cue));
+    let first = tokens.iter().find(|token| !is_lead(token));
+    of_part && words.any(|word| lists("its their", word))
+        || is_elliptical(tokens) && tokens.iter().any(relates)
+        || first.is_some_and(|token| token.cue() == Some(Cue::AsShareOf))
+}
+
+/// A question that begins with "as a share of", with the last figure put before it; `None` for
+/// other questions.
+pub(crate) fn with_first_side(before: &Asked, tokens: &[Token]) -> Option<Vec<Token>> {
+    let relation = tokens
+        .iter()
+        .position(|token| token.cue() == Some(Cue::AsShareOf))?;
+    let (leads, rest) = tokens.split_at(relation);
+    if leads.iter().any(|token| !token.stems().is_empty()) {
+        return None;
+    }
+    let pronoun = Token {
+        text: "that".to_owned(),
+        part: TokenPart::Filler,
+    };
+    with_figure(before, &[&[pronoun], rest].concat(), 0)
+}
+
+/// "And its operating income?" as a question about the part that the last question was about, in
+/// the same period; `None` for other questions.
+pub(crate) fn of_same_part(before: &Asked, tokens: &[Token]) -> Option<Vec<Token>> {
+    let [of] = before.operands.as_slice() else {
+        return None;
+    };
+    let its = tokens
+        .iter()
+        .position(|token| lists("its their", &token.text))?;
+    let relates = |token: &Token| token.cue().is_some_and(|cue| RELATIONS.contains(&cue));
+    let named = tokens
+        .iter()
+        .any(|token| matches!(token.part, TokenPart::Name(..)));
+    if !named || of.words.is_empty() || of.names.is_empty() || tokens.iter().any(relates) {
+        return None;
+    }
+    let (leads, rest) = tokens.split_at(its);
+    let leads = leads
+        .iter()
+        .filter(|token| !lists(LEADS, &token.text) && token.cue() != Some(Cue::And));
+    let dated = tokens.iter().any(|token| token.period().is_some());
+    let spans = of.spans.iter().filter(|_| !dated);
+    let spans = spans.map(|span| Token {
+        text: span.to_string(),
+        part: TokenPart::Period(*span),
+    });
+    let rest = rest.iter().skip(1).cloned();
+    Some(
+        leads
+            .cloned()
+            .chain(part_words(of))
+            .chain(rest)
+            .chain(spans)
+            .collect(),
+    )
+}
+
+/// Tokens for the words of a figure that name the part, such as a segment.
+fn part_words(of: &Operand) -> impl Iterator<Item = Token> {
+    of.words.iter().map(|(stem, said)| Token {
+        text: said.clone(),
+        part: TokenPart::Word(vec![stem.clone()]),
+    })
+}
+
+/// Questions for the last figure as a share of the revenue of the same part.
+static MARGIN: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)^(?:and |so |then )*what (?:margin|share of (?:revenue|sales)) (?:is|was|does|did|would) (?:that|this|it)\b"
+    )
+});
+
+/// "What margin does that give?" as a question for the last figure divided by revenue; `None` for
+/// other questions, and after a question for revenue itself.
+pub(crate) fn margin_of(before: &Asked, text: &str) -> Option<Vec<Token>> {
+    let [of] = before.operands.as_slice() else {
+        return None;
+    };
+    let (_, concept, said) = name_at(&["revenue"])?;
+    let of_revenue = of.names.iter().any(|(one, _)| std::ptr::eq(*one, concept));
+    let plain = before.operation == Operation::Figure && of.spans.len() < 2 && of.is_named();
+    if !plain || of_revenue || !MARGIN.is_match(text) {
+        return None;
+    }
+    let token = |text: &str, part: TokenPart| Token {
+        text: text.to_owned(),
+        part,
+    };
+    let sides = [
+        token("that", TokenPart::Earlier(Box::new(of.clone()))),
+        token("as a percentage of", TokenPart::Cue(Cue::AsShareOf)),
+        token("revenue", TokenPart::Name(concept, said)),
+    ];
+    Some(sides.into_iter().chain(part_words(of)).collect())
+}
+
+/// Names of the whole company in a follow-up.
+static WHOLE: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)^(?:and |so |then )*(?:(?:what|how) about |for )?(?:the )?(?:(?:whole|entire|total) )?(?:group|company|firm|business|all of it)(?: as a whole| in total| overall)?\W*$|^and (?:overall|in total|consolidated|as a whole)\W*$"
+    )
+});
+
+/// "And the group as a whole?" as the last question without the words of the part; `None` for other
+/// questions.
+pub(crate) fn of_whole(before: &Asked, text: &str) -> Option<Asked> {
+    let [of] = before.operands.as_slice() else {
+        return None;
+    };
+    let of_part = !of.words.is_empty() && !of.names.is_empty() && WHOLE.is_match(text);
+    of_part.then(|| Asked {
+        operands: vec![of.without_words()],
+        ..before.clone()
+    })
+}
+
+/// The tokens with the figure of the last question in place of the pronoun at `at`; `None` if the
+/// last question asked for more than one figure, or for an operation.
+pub(crate) fn with_figure(before: &Asked, tokens: &[Token], at: usize) -> Option<Vec<Token>> {
+    let [of] = before.operands.as_slice() else {
+        return None;
+    };
+    if before.operation != Operation::Figure || of.spans.len() > 1 || !of.is_named() {
+        return None;
+    }
+    let leads = tokens
+        .iter()
+        .take_while(|token| lists(LEADS, &token.text))
+        .count();
+    let mut out = tokens.to_vec();
+    // "What was it in 2030?" asks for that year only; "is that more than in 2030?" compares two
+    // years.
+    let relates = |token: &Token| token.cue().is_some_and(|cue| RELATIONS.contains(&cue));
+    let dated = tokens.iter().any(|token| token.period().is_some());
+    let mut of = if dated && !tokens.iter().any(relates) {
+        of.of_spans(Vec::new())
+    } else {
+        of.clone()
+    };
+    // "What growth is that?" is between the two figures that were just given.
+    if !dated && has(tokens, CHANGES) {
+        of.spans.append(&mut of.before);
+    }
+    let figure = Token {
+        text: of.spelled(),
+        part: TokenPart::Earlier(Box::new(of)),
+    };
+    *out.get_mut(at)? = figure;
+    Some(out.split_off(leads))
+}
+
+/// Words by which a question is about the last figure: "over net sales?", "as a percent of that?".
+static RELATED: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)^(?:and |then |so )*(?:over|to|by|per|divided|minus|plus|less|times|of|as)\b|\b(?:over|by|of|to|minus|plus) (?:that|this|it|those|them)\b"
+    )
+});
+
+/// Verbs and "how". A question with one of these words says in full what it asks for.
+static VERB: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"(?i)\b(?:was|were|is|are|did|do|does|has|have|had|will|how)\b"));
+
+/// Gives a bare name ("free cash flow?") the period of the last question. If both questions ask for
+/// the same figure, stores the last period in `before`. Returns the reason for doubt if the
+/// question may still be about the last figure or the last part.
+pub(crate) fn settle(before: &Asked, asked: &mut Asked, text: &str) -> Option<String> {
+    if let ([last], [of]) = (before.operands.as_slice(), asked.operands.as_mut_slice()) {
+        let periods = (last.spans.as_slice(), of.spans.as_slice());
+        let apart = matches!(periods, ([last], [own]) if last != own);
+        let figures = [&before.operation, &asked.operation] == [&Operation::Figure; 2];
+        of.before = if figures && apart && of.is_same_figure(last) {
+            last.spans.clone()
+        } else {
+            Vec::new()
+        };
+    }
+    let looks_up = asked.operation == Operation::Figure;
+    if RELATED.is_match(text) && looks_up {
+        return Some("the question is about the figure before it".to_owned());
+    }
+    let bare = text.to_lowercase().replace("what about", "");
+    let dated = asked.operands.iter().any(|of| !of.spans.is_empty());
+    // "How about" is not the "how" of a full question.
+    if dated || VERB.is_match(&bare.replace("how about", "")) {
+        return None;
+    }
+    let [of] = before.operands.as_slice() else {
+        return None;
+    };
+    if let [_] = of.spans.as_slice() {
+        for new in asked.operands.iter_mut().filter(|new| new.spans.is_empty()) {
+            new.spans.clone_from(&of.spans);
+        }
+    }
+    // After "AWS net sales", "operating income?" can be about AWS or about the company.
+    let (part, _) = of.words.first().filter(|_| !of.names.is_empty())?;
+    let kept = |new: &Operand| new.words.iter().any(|(word, _)| word == part);
+    let lost = looks_up && !asked.operands.iter().any(kept);
+    lost.then(|| format!("it may be of {part:?}, like the question before, or of the whole"))
+}
+
+/// True if a question can be understood without earlier ones. `says` tells whether a label has a
+/// word; `dated` whether the question must name a period.
+pub(crate) fn is_complete(tokens: &[Token], dated: bool, says: impl Fn(&String) -> bool) -> bool {
+    let refers = tokens.iter().any(|token| lists(PRONOUNS, &token.text));
+    let over_all = |cue| matches!(cue, Cue::Largest | Cue::Smallest | Cue::Average);
+    let of_time = |token: &Token| token.period().is_some() || token.cue().is_some_and(over_all);
+    let known = tokens.iter().flat_map(Token::stems).any(says);
+    !is_elliptical(tokens) && !refers && known && (!dated || tokens.iter().any(of_time))
+}
+
+/// The last question with one part changed: its periods, or the words for which `alike` is true.
+/// `None` if the tokens are not such a follow-up.
+pub(crate) fn completed(
+    before: &Asked,
+    tokens: &[Token],
+    alike: impl Fn(&[String], &String) -> bool,
+) -> Option<Asked> {
+    let told: Vec<Token> = tokens
+        .iter()
+        .filter(|token| !lists(LEADS, &token.text))
+        .cloned()
+        .collect();
+    // No cue is allowed, because it would ask for another operation.
+    let new = operand(&told, Some(&[])).filter(|_| is_elliptical(tokens))?;
+    let mut out = before.clone();
+    // "And at the end of 2030?" has only light words besides its period.
+    let stems = told
+        .iter()
+        .flat_map(Token::stems)
+        .filter(|stem| !is_light(stem));
+    let stems: Vec<String> = stems.cloned().collect();
+    if stems.is_empty() && new.spans.is_empty() {
+        return None;
+    }
+    for of in &mut out.operands {
+        let count = of.spans.len();
+        if !new.spans.is_empty() {
+            let part = |span: &Period| span.length() < 12;
+            let whole = |span: &Period| span.months.is_none() && span.end.month.is_none();
+            // "And in 2022?" after a question for a quarter can mean the same quarter or the whole
+            // year.
+            let unclear = of.spans.iter().any(part) && new.spans.iter().any(whole);
+            // The new periods replace as many, or one is added to a question without a period.
+            if count.max(1) != new.spans.len() || unclear {
+                return None;
+            }
+            let year = of.spans.first().and_then(|span| span.end.year);
+            of.spans.clone_from(&new.spans);
+            for span in &mut of.spans {
+                span.end.year = span.end.year.or(year);
+            }
+        }
+        if !stems.is_empty() {
+            of.rows.clear();
+            of.words.retain(|(word, _)| !alike(&stems, word));
+            of.names.retain(|(concept, said)| {
+                let mut own = concept.names.get(*said).into_iter().flatten();
+                !own.any(|word| alike(&stems, word))
+            });
+            of.words.extend(new.words.iter().cloned());
+            of.names.extend(new.names.iter().copied());
+        }
+    }
+    // New words would change each of several operands.
+    (stems.is_empty() || out.operands.len() == 1).then_some(out)
+}

@@ -1,0 +1,399 @@
+//! Splits a question into tokens and decides the part of each: a word of a label, a known name, a
+//! cue for an operation, a period, or a filler.
+
+pub(super) mod asked;
+pub(super) mod follow_up;
+pub(super) mod marks;
+pub(super) mod names;
+pub(super) mod operand;
+pub(super) mod operands;
+pub(super) mod phrases;
+pub(super) mod ranking;
+pub(super) mod sum_question;
+pub(super) mod token;
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use finqa_core::regex;
+use regex::Regex;
+
+use crate::tables::page::Tables;
+use crate::tables::words::is_light;
+use crate::tables::words::{FILLERS, NOISE, STATES, VERBS, lists, stems};
+use marks::{LabelPlaces, Marks};
+use names::name_at;
+use phrases::{Cue, cue_at};
+use token::{Token, TokenPart};
+
+/// Adverbs inside the name of a figure that do not change it: "taxes actually paid".
+static ADVERBS: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"(?i)\b(?:actually|really|exactly|approximately|roughly)\b ?"));
+
+/// "Which of the last three years", which is read as "which year".
+static OF_YEARS: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)\bwhich of (?:the )?(?:last |past )?(?:(?:two|three|four|five) )?(?:(?:fiscal )?years? ?|fiscal )"
+    )
+});
+
+/// "Per share" in the name of a figure: "earnings per diluted share".
+static PER_SHARE: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"\b(?P<per>per) (?:(?:diluted|basic|common|limited|partnership) )*(?P<unit>share|unit)s?\b"
+    )
+});
+
+/// Words that are not names even if they begin with a capital: "for Fiscal 2031".
+const NO_NAMES: &str = "fiscal year years usd us company group percent what which how";
+
+/// A word without the punctuation around it, and the punctuation after it.
+static WORD: LazyLock<Regex> = LazyLock::new(|| {
+    let marks = r#",.?;:()\[\]"'!\u{201c}\u{201d}"#;
+    regex!(&format!(r"([^\s{marks}]\S*?)([{marks}]*)(?:\s|$)"))
+});
+
+/// The question as spelled and in lower case, with plain apostrophes. Both texts have the same
+/// length, so that a place in one is the same place in the other; a character such as `İ`, whose
+/// lower case is longer, is in lower case in both.
+pub(crate) fn in_both_cases(question: &str) -> (String, String) {
+    let (mut spelled, mut lower) = (String::new(), String::new());
+    for c in question.replace('\u{2019}', "'").chars() {
+        let start = lower.len();
+        lower.extend(c.to_lowercase());
+        if lower.len() - start == c.len_utf8() {
+            spelled.push(c);
+        } else {
+            spelled.extend(c.to_lowercase());
+        }
+    }
+    (spelled, lower)
+}
+
+/// Splits a question about tables into tokens. Periods and fixed phrases are found first, then the
+/// longest name or cue at each word.
+pub(crate) fn read(tables: &Tables, question: &str) -> Vec<Token> {
+    let (spelled, lower) = in_both_cases(&simplified(tables, question));
+    let labels = LabelPlaces::find(tables, &lower);
+    let Marks { found, rest } = Marks::find(tables, &lower, &labels);
+    let per_share = PerShare::find(tables, &rest);
+    let rest = rest.replace(['-', '/'], " ");
+    let words = Word::all(&rest);
+    let words = QuestionWords {
+        tables,
+        spelled: &spelled,
+        lower: &lower,
+        labels,
+        per_share,
+        texts: words.iter().map(|word| word.text).collect(),
+        words,
+    };
+    let mut tokens = Tokens::new(&lower, found);
+    let mut at = 0;
+    while let Some(word) = words.words.get(at) {
+        tokens.take_marks(word.range.start);
+        let (length, part) = words.part(at, word, &tokens);
+        let part = words.unless_proper(at, word, part);
+        let said = words.texts.get(at..at + length).unwrap_or_default();
+        let spelled = words.spelled_in_label(word).map(str::to_owned);
+        let names = matches!(part, TokenPart::Word(_) | TokenPart::Name(..));
+        tokens.out.push(Token {
+            text: spelled.unwrap_or_else(|| said.join(" ")),
+            part,
+        });
+        at += length;
+        // A comma after a name can end an operand: "A, B and C".
+        if names && words.words.get(at - 1).is_some_and(|word| word.comma) {
+            tokens.push_filler(",");
+        }
+    }
+    tokens.take_marks(usize::MAX);
+    tokens.out
+}
+
+/// The question with one spelling for the same thing, and without adverbs that change nothing.
+fn simplified(tables: &Tables, question: &str) -> String {
+    let question = STATES.replace_all(question, "usa ");
+    let question = if tables.is_plain() {
+        question
+    } else {
+        ADVERBS.replace_all(&question, "").into_owned().into()
+    };
+    OF_YEARS.replace_all(&question, "which year ").into_owned()
+}
+
+/// Where a question says "per share". In "dividends per share", "share" is a part of the name and
+/// does not ask for a share.
+struct PerShare {
+    /// The places of "per".
+    pers: Vec<Range<usize>>,
+    /// Where "share" or "unit" begins.
+    units: Vec<usize>,
+}
+
+impl PerShare {
+    /// Finds each "per share" or "per unit" in a question; none if a plain table has the word "per"
+    /// in a label.
+    fn find(tables: &Tables, text: &str) -> Self {
+        let found = PER_SHARE.captures_iter(text);
+        let found =
+            found.filter_map(|of| Some((of.name("per")?.range(), of.name("unit")?.start())));
+        let (pers, units) = found
+            .filter(|_| !(tables.is_plain() && tables.says("per")))
+            .unzip();
+        Self { pers, units }
+    }
+}
+
+/// A word of a question, without the punctuation around it.
+struct Word<'q> {
+    range: Range<usize>,
+    text: &'q str,
+    stems: Vec<String>,
+    /// True if a comma follows it.
+    comma: bool,
+}
+
+impl<'q> Word<'q> {
+    fn all(text: &'q str) -> Vec<Self> {
+        let words = WORD.captures_iter(text).filter_map(|found| {
+            let (word, after) = (found.get(1)?, found.get(2)?);
+            Some(Self {
+                range: word.range(),
+                text: word.as_str(),
+                stems: stems(word.as_str()),
+                comma: after.as_str().ends_with(','),
+            })
+        });
+        words.collect()
+    }
+}
+
+/// The tokens read so far, and the periods and phrases that follow.
+struct Tokens<'q> {
+    lower: &'q str,
+    marks: std::vec::IntoIter<(Range<usize>, TokenPart)>,
+    out: Vec<Token>,
+    /// Where the last period or phrase ends.
+    end: usize,
+}
+
+impl<'q> Tokens<'q> {
+    fn new(lower: &'q str, marks: Vec<(Range<usize>, TokenPart)>) -> Self {
+        Self {
+            lower,
+            marks: marks.into_iter(),
+            out: Vec::new(),
+            end: 0,
+        }
+    }
+
+    fn next_mark(&self) -> Option<&(Range<usize>, TokenPart)> {
+        self.marks.as_slice().first()
+    }
+
+    /// Where the next period or phrase begins.
+    fn next_start(&self) -> Option<usize> {
+        self.next_mark().map(|(range, _)| range.start)
+    }
+
+    fn ends_in_period(&self) -> bool {
+        self.out.last().is_some_and(|last| last.period().is_some())
+    }
+
+    fn push_filler(&mut self, text: &str) {
+        self.out.push(Token {
+            text: text.to_owned(),
+            part: TokenPart::Filler,
+        });
+    }
+
+    /// Adds the periods and phrases that begin at `start` or before it.
+    fn take_marks(&mut self, start: usize) {
+        while self.next_start().is_some_and(|at| at <= start)
+            && let Some((range, part)) = self.marks.next()
+        {
+            // "2019-2021" has two ends and gets a dash between them; "2019, 2020" is a list.
+            let between = self.lower.get(self.end..range.start).unwrap_or_default();
+            let dated = self.ends_in_period() && !between.contains(',');
+            self.end = range.end;
+            let text = self.lower.get(range).unwrap_or_default().to_owned();
+            if dated && matches!(part, TokenPart::Period(_)) {
+                self.push_filler("-");
+            }
+            self.out.push(Token { text, part });
+        }
+    }
+}
+
+/// The words of a question that are not in a period or a fixed phrase, and what decides their
+/// parts.
+struct QuestionWords<'q> {
+    tables: &'q Tables,
+    /// The question as spelled, and in lower case.
+    spelled: &'q str,
+    lower: &'q str,
+    labels: LabelPlaces,
+    per_share: PerShare,
+    words: Vec<Word<'q>>,
+    texts: Vec<&'q str>,
+}
+
+impl QuestionWords<'_> {
+    /// The number of words of the name, cue or other token at a word, and its part. A name precedes
+    /// a cue that is not longer.
+    fn part(&self, at: usize, word: &Word<'_>, before: &Tokens<'_>) -> (usize, TokenPart) {
+        let cue = self.cue(at, word, before);
+        let name = name_at(self.texts.get(at..).unwrap_or_default());
+        let name = name.filter(|(length, ..)| cue.is_none_or(|(_, of_cue)| *length >= of_cue));
+        if let Some(scope) = self.tables.scope(word.text) {
+            return (1, TokenPart::Word(vec![scope.to_owned()]));
+        }
+        if let Some(spelled) = self.spelled_in_label(word) {
+            return (1, TokenPart::Word(vec![spelled.to_owned()]));
+        }
+        // This "per" does not divide. In a report, it is a filler in "per diluted share".
+        if self.per_share.pers.contains(&word.range) && cue.is_some() && name.is_none() {
+            let next = self.start(at + 1);
+            let part = if self.tables.is_plain() || self.per_share.units.contains(&next) {
+                TokenPart::Word(word.stems.clone())
+            } else {
+                TokenPart::Filler
+            };
+            return (1, part);
+        }
+        if self.is_over_of_label(at, word, before) {
+            return (1, TokenPart::Word(vec![word.text.to_owned()]));
+        }
+        if let Some((length, concept, said)) = name {
+            return (length, TokenPart::Name(concept, said));
+        }
+        if let Some((cue, length)) = cue {
+            return (length, TokenPart::Cue(cue));
+        }
+        if self.is_filler(at, word) {
+            return (1, TokenPart::Filler);
+        }
+        // "Sales after refunds" means sales net of refunds.
+        let follows = || {
+            before
+                .next_start()
+                .is_none_or(|mark| mark > self.start(at + 1))
+        };
+        if !self.tables.is_plain() && word.text == "after" && at > 0 && follows() {
+            return (1, TokenPart::Word(vec!["net".to_owned()]));
+        }
+        (1, TokenPart::Word(word.stems.clone()))
+    }
+
+    /// Where a word begins; `usize::MAX` behind the last one.
+    fn start(&self, at: usize) -> usize {
+        let word = self.words.get(at);
+        word.map_or(usize::MAX, |word| word.range.start)
+    }
+
+    /// The cue at a word with its number of words, unless the words mean something else here.
+    fn cue(&self, at: usize, word: &Word<'_>, before: &Tokens<'_>) -> Option<(Cue, usize)> {
+        let tables = self.tables;
+        // "And" between two periods does not begin another operand: "sales in 2019 and 2021".
+        let joins_periods = before.ends_in_period()
+            && before.next_mark().is_some_and(|(range, part)| {
+                range.start <= self.start(at + 1) && matches!(part, TokenPart::Period(_))
+            });
+        let next = self.texts.get(at + 1);
+        cue_at(self.texts.get(at..).unwrap_or_default()).filter(|(cue, length)| {
+            let mut own = self.words.iter().skip(at).take(*length);
+            !(own.any(|own| self.labels.has(&own.range))
+                || *cue == Cue::Share
+                    && !tables.is_plain()
+                    && self.per_share.units.contains(&word.range.start)
+                || *cue == Cue::Share && tables.is_plain() && tables.says("share")
+                || *cue == Cue::And && joins_periods
+                || *cue == Cue::Fall && next == Some(&"due")
+                || *cue == Cue::To && next == Some(&"be")
+                // "Not" excludes in "was not from the North", but is part of a name in "not yet
+                // recognized".
+                || word.text == "not"
+                    && !(before.out.last().is_some_and(|last| lists(VERBS, &last.text))
+                        && next.is_some_and(|next| !lists("yet", next)))
+                || matches!(cue, Cue::Except | Cue::Multiple | Cue::Covers) && tables.is_plain())
+        })
+    }
+
+    /// The spelling of a word that would be a filler, if a label spells it so: "IT", but not "it".
+    fn spelled_in_label(&self, word: &Word<'_>) -> Option<&str> {
+        self.spelled.get(word.range.clone()).filter(|spelled| {
+            let other = spelled.eq_ignore_ascii_case(word.text) && *spelled != word.text;
+            let plain = self.tables.is_plain();
+            other && word.stems.is_empty() && plain && self.tables.says(spelled)
+        })
+    }
+
+    /// True for "over" as a word of a label, as in "over budget" but not in "over two years".
+    fn is_over_of_label(&self, at: usize, word: &Word<'_>, before: &Tokens<'_>) -> bool {
+        let mut after = self.words.iter().skip(at + 1);
+        let named = after.find(|word| !word.stems.is_empty());
+        word.text == "over"
+            && self.tables.is_plain()
+            && !self.labels.has(&word.range)
+            && named.is_some_and(|named| {
+                let start = named.range.start;
+                let dated = before.next_start().is_some_and(|mark| mark < start);
+                !dated && named.stems.iter().any(|stem| self.tables.says(stem))
+            })
+    }
+
+    fn is_filler(&self, at: usize, word: &Word<'_>) -> bool {
+        let plain = self.tables.is_plain();
+        // "Regions" in "both regions" is a filler if no label has it.
+        let noun = matches!(self.before(at), Some("both" | "all"))
+            && plain
+            && !word.stems.iter().any(|stem| self.tables.says(stem));
+        word.stems.is_empty()
+            || noun
+            || lists(FILLERS, word.text)
+            || !plain && lists(NOISE, word.text) && !self.labels.has(&word.range)
+    }
+
+    /// The text of the word before a word.
+    fn before(&self, at: usize) -> Option<&str> {
+        let before = self.texts.get(at.checked_sub(1)?);
+        before.copied()
+    }
+
+    /// Makes a filler or a cue a name if it is spelled as one. A light word such as "Total" keeps
+    /// its capital, so that it meets no label by chance.
+    fn unless_proper(&self, at: usize, word: &Word<'_>, part: TokenPart) -> TokenPart {
+        match part {
+            TokenPart::Filler | TokenPart::Cue(_) if self.is_proper(at, &word.range) => {
+                let own = if is_light(word.text) {
+                    self.spelled_at(&word.range)
+                } else {
+                    word.text
+                };
+                TokenPart::Word(vec![own.to_owned()])
+            }
+            part => part,
+        }
+    }
+
+    fn spelled_at(&self, range: &Range<usize>) -> &str {
+        self.spelled.get(range.clone()).unwrap_or_default()
+    }
+
+    /// True for a word like "Post" in "sales to Post": a preposition precedes its capital, so it is
+    /// a name even if it would be a filler or a cue elsewhere.
+    fn is_proper(&self, at: usize, range: &Range<usize>) -> bool {
+        let capital = |text: &str| text.starts_with(char::is_uppercase);
+        let behind = self.spelled.get(range.end..).unwrap_or_default();
+        let before = self.before(at);
+        let named = before.is_some_and(|before| lists("of at to from by for with", before));
+        let text = self.lower.get(range.clone()).unwrap_or_default();
+        // "Total" in "of Total Net Sales" is not a name.
+        let total = text == "total" && capital(behind.trim_start());
+        (named || behind.starts_with('\''))
+            && capital(self.spelled_at(range))
+            && !total
+            && !lists(NO_NAMES, text)
+    }
+}

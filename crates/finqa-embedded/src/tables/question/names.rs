@@ -1,0 +1,321 @@
+//! Knows the names of figures: which names mean one figure, and which figures are computed from
+//! others. They are read from `concepts.txt`, whose first lines explain its marks.
+
+use std::sync::LazyLock;
+
+use crate::tables::words::{LIGHT, lists_stem, plain_stems, same_word, stems};
+
+/// One figure with all its names: a line of `concepts.txt`. Each exists once, in [`CONCEPTS`], so
+/// concepts are compared by address.
+#[derive(Debug)]
+pub(crate) struct Concept {
+    /// Its names as stems.
+    pub(crate) names: Vec<Vec<String>>,
+    /// The same names as they are written in the file.
+    written: Vec<&'static str>,
+    /// For each name, true if it means the opposite: "net loss" among the names of net income.
+    opposite: Vec<bool>,
+    /// For each name, all of its words; filler words, which have no stem, are kept as they are.
+    spelled: Vec<Vec<String>>,
+    /// For a ratio such as a margin: the names of its numerator and its denominator.
+    pub(crate) quotient: Option<(Vec<String>, Vec<String>)>,
+    /// For a measure that reports need not print, such as EBITDA: how it is computed.
+    pub(crate) formula: Option<Formula>,
+    /// Set if this figure is meant when certain words are next to the name of another one: the
+    /// names of the other figure, and the words. Income taxes with "paid" are income taxes paid.
+    instead_of: Option<(Vec<Vec<String>>, Vec<String>)>,
+    /// True if reports state the figure in sentences.
+    pub(crate) stated: bool,
+    /// True if the name means nothing beside another one: "cash" in "how much cash went to
+    /// dividends".
+    pub(crate) loose: bool,
+}
+
+/// A measure as a sum of named figures, or as the quotient of two sums if `below` is not empty.
+#[derive(Debug)]
+pub(crate) struct Formula {
+    pub(crate) above: Vec<SumTerm>,
+    pub(crate) below: Vec<SumTerm>,
+}
+
+/// A figure in the sum of a formula.
+#[derive(Debug)]
+pub(crate) struct SumTerm {
+    pub(crate) name: &'static str,
+    pub(crate) subtracted: bool,
+    /// True if the term counts as 0 in a report without this figure.
+    pub(crate) optional: bool,
+}
+
+impl Formula {
+    /// Reads a formula such as `a+b?-c/d`, in which `?` marks an optional term.
+    fn read(text: &'static str) -> Self {
+        let terms = |sum: &'static str| {
+            let terms = sum.split_inclusive(['+', '-']);
+            // `split_inclusive` leaves the sign of each term at the end of the term before it.
+            let signs = ['+']
+                .into_iter()
+                .chain(terms.clone().filter_map(|part| part.chars().last()));
+            let read = |(part, sign): (&'static str, char)| {
+                let name = part.trim_end_matches(['+', '-']);
+                SumTerm {
+                    name: name.trim_end_matches('?'),
+                    subtracted: sign == '-',
+                    optional: name.ends_with('?'),
+                }
+            };
+            terms.clone().zip(signs).map(read).collect()
+        };
+        let (above, below) = text
+            .split_once('/')
+            .map_or((text, None), |(a, b)| (a, Some(b)));
+        Self {
+            above: terms(above),
+            below: below.map_or_else(Vec::new, terms),
+        }
+    }
+}
+
+impl Concept {
+    /// A name as it is written in the file.
+    pub(crate) fn written(&self, name: usize) -> &'static str {
+        self.written.get(name).copied().unwrap_or_default()
+    }
+
+    /// True if two of its names mean the opposite of each other.
+    pub(crate) fn differ(&self, one: usize, other: usize) -> bool {
+        self.opposite.get(one) != self.opposite.get(other)
+    }
+}
+
+static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
+    let lines = include_str!("concepts.txt").lines();
+    let lines = lines.filter(|line| !line.starts_with('#'));
+    let read = |line: &'static str| {
+        let (names, of) = line
+            .trim_start_matches(['=', '~', '*', '>', '+'])
+            .split_once(':')
+            .unwrap_or((line.trim_start_matches(['~', '+']), ""));
+        let sides = of.split_once('/').filter(|_| line.starts_with('='));
+        let instead_of = line
+            .strip_prefix('>')
+            .and_then(|line| line.split(':').nth(1));
+        let beside = line.split(':').nth(2).unwrap_or_default();
+        let opposite = names.split('|').map(|name| name.starts_with('-'));
+        let names: Vec<&str> = names
+            .split('|')
+            .map(|name| name.trim_start_matches('-'))
+            .collect();
+        let spelled = |name: &&str| name.split(' ').flat_map(spelled).collect();
+        Concept {
+            opposite: opposite.collect(),
+            spelled: names.iter().map(spelled).collect(),
+            names: names.iter().copied().map(plain_stems).collect(),
+            written: names,
+            quotient: sides.map(|(part, whole)| (plain_stems(part), plain_stems(whole))),
+            formula: line.starts_with('*').then(|| Formula::read(of)),
+            instead_of: instead_of.map(|of| {
+                (
+                    of.split('|').map(plain_stems).collect(),
+                    plain_stems(beside),
+                )
+            }),
+            stated: line.starts_with('+'),
+            loose: line.starts_with('~'),
+        }
+    };
+    lines.map(read).collect()
+});
+
+/// Maximum number of words of a text that are compared with names; longer names are not found. No
+/// name in `concepts.txt` has as many.
+const LONGEST: usize = 12;
+
+/// The longest name that a text begins with: its number of words, the figure, and the index of the
+/// name. On a tie, an amount precedes a ratio.
+pub(crate) fn name_at(text: &[&str]) -> Option<(usize, &'static Concept, usize)> {
+    let words: Vec<Vec<String>> = text
+        .iter()
+        .take(LONGEST)
+        .map(|word| spelled(word))
+        .collect();
+    let longest = |concept: &'static Concept| {
+        let names = concept.spelled.iter().enumerate();
+        let lengths = names.filter_map(|(at, name)| Some((taken(&words, name)?, at)));
+        // Names with equal stems, such as "revenue" and "revenues", differ only in the text of a
+        // doubt, which quotes the user's word.
+        let is_quoted = |length, at| {
+            let said = text.iter().take(length).copied();
+            concept.written(at).split(' ').eq(said)
+        };
+        let (length, name) =
+            lengths.max_by_key(|(length, at)| (*length, is_quoted(*length, *at)))?;
+        Some((length, concept, name))
+    };
+    let named = CONCEPTS.iter().filter_map(longest);
+    // A ratio has either a longer name, or one that is an amount's too ("gross margin").
+    named.max_by_key(|(length, concept, _)| (*length, concept.quotient.is_none()))
+}
+
+/// The stems of a word, or the word itself if it is a filler word, because names contain these.
+fn spelled(word: &str) -> Vec<String> {
+    match (stems(word), word) {
+        (stems, "&") if stems.is_empty() => vec!["and".to_owned()],
+        (stems, _) if stems.is_empty() => vec![word.to_owned()],
+        (stems, _) => stems,
+    }
+}
+
+/// The number of words that a name takes at the beginning of a text; `None` if the text does not
+/// begin with it.
+fn taken(words: &[Vec<String>], name: &[String]) -> Option<usize> {
+    let mut name = name.iter().peekable();
+    name.peek()?;
+    for (at, stems) in words.iter().enumerate() {
+        for stem in stems {
+            if name.next() != Some(stem) {
+                return None;
+            }
+        }
+        if name.peek().is_none() {
+            return Some(at + 1);
+        }
+    }
+    None
+}
+
+/// Splits a question into words and names of figures. Each part is the list of all ways to say it,
+/// as stems, and the first is the question's own.
+pub(crate) fn ways_to_say(question: &str) -> Vec<Vec<Vec<String>>> {
+    let plain = question.to_lowercase().replace(['-', '/'], " ");
+    let marks = |c: char| !c.is_alphanumeric() && c != '&';
+    let words = plain
+        .split_whitespace()
+        .map(|word| word.trim_matches(marks));
+    let words: Vec<&str> = words.collect();
+    let (mut out, mut at) = (Vec::new(), 0);
+    while let Some(word) = words.get(at) {
+        match name_at(words.get(at..).unwrap_or_default()) {
+            Some((length, concept, said)) => {
+                let mut names = concept.names.clone();
+                names.swap(0, said);
+                out.push(names);
+                at += length;
+            }
+            None => {
+                out.extend(stems(word).into_iter().map(|stem| vec![vec![stem]]));
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
+/// The figure that is meant instead of the named one because of the words next to the name, with
+/// the stems of these words. `None` if the named one is meant.
+pub(crate) fn instead_of(
+    named: &Concept,
+    beside: &dyn Fn(&String) -> bool,
+) -> Option<(&'static Concept, &'static [String])> {
+    CONCEPTS.iter().find_map(|one| {
+        let (of, words) = one.instead_of.as_ref()?;
+        let is_named = of.iter().any(|of| named.names.contains(of));
+        (is_named && words.iter().any(beside)).then_some((one, words.as_slice()))
+    })
+}
+
+/// The ratios that have names, such as margins.
+pub(crate) fn quotients() -> impl Iterator<Item = &'static Concept> {
+    CONCEPTS.iter().filter(|one| one.quotient.is_some())
+}
+
+/// The amount with this name, and the index of the name; `None` for ratios and unknown names.
+pub(crate) fn amount_named(name: &[String]) -> Option<(&'static Concept, usize)> {
+    let amounts = CONCEPTS.iter().filter(|one| one.quotient.is_none());
+    let said = |one: &Concept| one.names.iter().position(|other| other == name);
+    amounts.filter_map(|one| Some((one, said(one)?))).next()
+}
+
+/// True if questions name a row. Either they have all words of its label, apart from light words
+/// and numbers, or they ask for a figure by a name that the label contains. A question for a
+/// measure also asks for the figures of its formula.
+pub fn names_row<'q>(questions: impl Iterator<Item = &'q str>, label: &str) -> bool {
+    let all = plain_stems(label);
+    let named = |word: &&String| !lists_stem(LIGHT, word) && word.contains(char::is_alphabetic);
+    let own: Vec<&String> = all.iter().filter(named).collect();
+    let mut asked: Vec<Vec<Vec<String>>> = questions.flat_map(ways_to_say).collect();
+    let terms = |names: &Vec<Vec<String>>| -> Vec<String> {
+        let concept = CONCEPTS
+            .iter()
+            .find(|one| names.iter().all(|name| one.names.contains(name)));
+        let formula = concept.and_then(|one| one.formula.as_ref());
+        let of_formula = formula
+            .into_iter()
+            .flat_map(|of| of.above.iter().chain(&of.below));
+        let sides = concept.and_then(|one| one.quotient.as_ref()).into_iter();
+        let sides = sides.flat_map(|(part, whole)| [part.join(" "), whole.join(" ")]);
+        of_formula
+            .map(|term| term.name.to_owned())
+            .chain(sides)
+            .collect()
+    };
+    // A formula can have measures as terms: net debt uses total debt.
+    let mut at = 0;
+    while let Some(names) = asked.get(at) {
+        let more: Vec<_> = terms(names)
+            .iter()
+            .flat_map(|term| ways_to_say(term))
+            .collect();
+        asked.extend(more);
+        at += 1;
+    }
+    let said = |word: &String| {
+        asked
+            .iter()
+            .flatten()
+            .flatten()
+            .any(|other| same_word(other, word))
+    };
+    let is_named = |name: &Vec<String>| name.iter().all(|word| all.contains(word));
+    // A plain word has only one way to say it.
+    let concepts = asked.iter().filter(|names| names.len() > 1);
+    own.into_iter().all(said) || concepts.flatten().any(is_named)
+}
+
+/// True if the label is a known name of an amount, such as "Net sales".
+pub fn names_amount(label: &str) -> bool {
+    amount_named(&plain_stems(label)).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Before, one word in common was enough for a row that a chat model cites.
+    #[test]
+    fn a_question_names_a_row_by_all_its_words_or_by_a_name_that_it_has() {
+        for (question, label, named) in [
+            ("What was gross profit in 2031?", "Gross margin", true),
+            (
+                "What was gross profit in 2031?", "Profit sharing plan", false,
+            ),
+            ("What were net sales in Germany?", "Germany", true),
+            ("What were net sales in Germany?", "United States", false),
+            (
+                "What was net income?", "Net income attributable to Halden", true,
+            ),
+            (
+                "What was the current ratio?", "Total current liabilities", true,
+            ),
+            ("What was the current ratio?", "Current tax expense", false),
+            ("What was net debt?", "Short-term borrowings", true),
+            (
+                "What was the operating margin?", "Operating lease cost", false,
+            ),
+            ("What was the operating margin?", "Operating income", true),
+        ] {
+            let read = names_row([question].into_iter(), label);
+            assert_eq!(read, named, "{question}: {label}");
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Defines the operand: one figure as the question names it, in each of the ways to say it.
+
+use finqa_core::page::period::Period;
+
+use super::names::{Concept, Formula, SumTerm, amount_named, instead_of, name_at, quotients};
+use super::phrases::NamedStatement;
+use crate::reading::text::stem;
+use crate::tables::words::stems;
+
+/// Maximum number of ways to say an operand that are tried, which limits the time: each is compared
+/// with the labels of each figure. Further names in `concepts.txt` are not tried.
+const READINGS: usize = 60;
+
+/// One way to say an operand, in stems.
+#[derive(Clone, Debug)]
+pub(crate) struct Phrasing {
+    pub(crate) words: Vec<String>,
+    /// True if it says the opposite of the question: "net loss" for "net income".
+    pub(crate) opposite: bool,
+}
+
+impl Phrasing {
+    /// True if it names only a loss: "loss before income taxes", but not "net income (loss)".
+    pub(crate) fn loses(&self) -> bool {
+        let gains = ["income", "earnings", "profit"].map(stem);
+        let mut words = self.words.iter().enumerate();
+        let is_tax = |at: usize| self.words.get(at + 1).is_some_and(|next| next == "tax");
+        let gain = words.any(|(at, word)| gains.iter().any(|own| own == word) && !is_tax(at));
+        self.words.iter().any(|word| *word == stem("loss")) && !gain
+    }
+
+    fn with(&self, more: &[String], opposite: bool) -> Self {
+        Self {
+            words: [self.words.as_slice(), more].concat(),
+            opposite: self.opposite || opposite,
+        }
+    }
+}
+
+/// One figure that a question asks for or computes with.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Operand {
+    /// The words that are not in a known name, each as its stem and as the question spells it.
+    pub(crate) words: Vec<(String, String)>,
+    /// The known names in the question, each with the index of the name that is used.
+    pub(crate) names: Vec<(&'static Concept, usize)>,
+    /// The figure that it may be a part of: "sales" in "what share of sales came from Europe".
+    pub(crate) of: Option<Box<Operand>>,
+    /// The periods asked for, in the order of the question; empty if the question names none.
+    pub(crate) spans: Vec<Period>,
+    /// The period for which the previous question asked the same figure.
+    pub(crate) before: Vec<Period>,
+    /// True if the two `spans` are the ends of a longer period: "from 2029 to 2031".
+    pub(crate) through: bool,
+    /// True if the question asks for a total.
+    pub(crate) total: bool,
+    /// True if the question asks for a percentage that the page prints.
+    pub(crate) percent: bool,
+    /// True if the question asks whether or by how much the figure fell.
+    pub(crate) falls: bool,
+    /// True if the question asks whether or by how much the figure improved.
+    pub(crate) improves: bool,
+    /// True if its words are joined by "and".
+    pub(crate) joins: bool,
+    /// True for "how many", which does not ask for money.
+    pub(crate) counts: bool,
+    /// True if the question asks for a balance, which has a day and not a period.
+    pub(crate) balance: bool,
+    /// True if the question asks for the current and the non-current part together.
+    pub(crate) both_terms: bool,
+    /// For "each of the last three quarters": how many periods, if the question says so, and the
+    /// months of each.
+    pub(crate) each: Option<(Option<usize>, u8)>,
+    /// The words of an exclusion, each as stem and text: "us" in "sales outside the US".
+    pub(crate) except: Vec<(String, String)>,
+    /// The statement that the question names.
+    pub(crate) statement: Option<NamedStatement>,
+    /// The rows whose whole label the question repeats, each as table and row.
+    pub(crate) rows: Vec<(usize, usize)>,
+}
+
+impl Operand {
+    /// The same figure in other periods.
+    pub(crate) fn of_spans(&self, spans: Vec<Period>) -> Self {
+        let same = self.clone();
+        Self { spans, ..same }
+    }
+
+    /// True if both name the same figure, in any period.
+    pub(crate) fn is_same_figure(&self, other: &Self) -> bool {
+        let names = |of: &Self| -> Vec<*const Concept> {
+            of.names
+                .iter()
+                .map(|(one, _)| std::ptr::from_ref(*one))
+                .collect()
+        };
+        let stems =
+            |of: &Self| -> Vec<String> { of.words.iter().map(|(stem, _)| stem.clone()).collect() };
+        self.rows == other.rows && names(self) == names(other) && stems(self) == stems(other)
+    }
+
+    /// The period asked for. For a balance, it is the last day of that period.
+    pub(crate) fn on_its_day(&self, asked: Period) -> Period {
+        let instant = asked.instant || self.balance;
+        Period { instant, ..asked }
+    }
+
+    /// The same figure without an exclusion: "sales" for "sales outside the US".
+    pub(crate) fn of_whole(&self) -> Self {
+        let same = self.clone();
+        let except = Vec::new();
+        Self { except, ..same }
+    }
+
+    /// The same figure without the words that are not in a known name.
+    pub(crate) fn without_words(&self) -> Self {
+        let same = self.clone();
+        let words = Vec::new();
+        Self { words, ..same }
+    }
+
+    /// The same figure without the wish for a total.
+    pub(crate) fn of_parts(&self) -> Self {
+        let same = self.clone();
+        let total = false;
+        Self { total, ..same }
+    }
+
+    /// Replaces a name if the words next to it mean another figure: income taxes with "paid" become
+    /// income taxes paid.
+    pub(crate) fn rename(&mut self, beside: &dyn Fn(&String) -> bool) {
+        let mut names = self.names.iter().enumerate();
+        let found = names.find_map(|(at, (one, _))| Some((at, instead_of(one, beside)?)));
+        if let Some((at, (other, words))) = found {
+            self.words.retain(|(stem, _)| !words.contains(stem));
+            if let Some(name) = self.names.get_mut(at) {
+                *name = (other, 0);
+            }
+            let is_said = |name: &Vec<String>| name.iter().any(|word| words.contains(word));
+            self.names
+                .retain(|(one, said)| !(one.loose && one.names.get(*said).is_some_and(is_said)));
+        }
+    }
+
+    /// Adds what names the figure of an earlier question.
+    pub(crate) fn add_earlier(&mut self, of: &Self) {
+        self.words.extend(of.words.iter().cloned());
+        self.names.extend(of.names.iter().copied());
+        self.spans.extend(of.spans.iter().copied());
+        self.rows.clone_from(&of.rows);
+        self.total |= of.total;
+    }
+
+    /// Adds a known name, unless the operand has it.
+    pub(crate) fn add_name(&mut self, concept: &'static Concept, said: usize) {
+        let mut names = self.names.iter();
+        if !names.any(|(one, _)| std::ptr::eq(*one, concept)) {
+            self.names.push((concept, said));
+            let mut name = concept.names.get(said).into_iter().flatten();
+            self.total |= name.any(|word| word == "total");
+        }
+    }
+
+    /// Adds a period, unless the operand has it. `year` is its year if it names none itself.
+    pub(crate) fn add_span(&mut self, mut span: Period, year: Option<u16>) {
+        span.end.year = span.end.year.or(year);
+        if !self.spans.contains(&span) {
+            self.spans.push(span);
+        }
+    }
+
+    /// If the operand names a measure: its formula, and the operand's other words and periods,
+    /// which apply to each term. Otherwise `None`.
+    pub(crate) fn formula(&self) -> Option<(&'static Formula, Self)> {
+        let mut names = self.names.iter();
+        let (at, formula) = names
+            .by_ref()
+            .enumerate()
+            .find_map(|(at, (one, _))| Some((at, one.formula.as_ref()?)))?;
+        let mut rest = self.clone();
+        rest.names.remove(at);
+        rest.total = false;
+        Some((formula, rest))
+    }
+
+    /// A term of a formula as an operand with the words and periods of this one.
+    pub(crate) fn of_term(&self, term: &SumTerm) -> Self {
+        let words: Vec<&str> = term.name.split(' ').collect();
+        let mut of = self.clone();
+        match name_at(&words).filter(|(length, ..)| *length == words.len()) {
+            Some((_, concept, said)) => of.names.push((concept, said)),
+            None => {
+                let own = words.iter().flat_map(|word| stems(word));
+                of.words.extend(own.map(|stem| (stem.clone(), stem)));
+            }
+        }
+        of
+    }
+
+    /// The operand as the question spells it, for messages.
+    pub(crate) fn spelled(&self) -> String {
+        let words = self.words.iter().map(|(_, said)| said.clone());
+        let names = self.names.iter();
+        let names = names.map(|(one, said)| one.written(*said).to_owned());
+        words.chain(names).collect::<Vec<_>>().join(" ")
+    }
+
+    /// True if the word is one of the operand's words, or in a name as the question says it.
+    pub(crate) fn says(&self, word: &str) -> bool {
+        let names = self.names.iter();
+        let mut named = names
+            .filter_map(|(one, said)| one.names.get(*said))
+            .flatten();
+        self.words.iter().any(|(stem, _)| stem == word) || named.any(|stem| stem == word)
+    }
+
+    /// True if the operand has anything that names a figure.
+    pub(crate) fn is_named(&self) -> bool {
+        !self.words.is_empty() || !self.names.is_empty() || !self.rows.is_empty()
+    }
+
+    /// All ways to say the operand, the question's own first, up to [`READINGS`].
+    pub(crate) fn readings(&self) -> Vec<Phrasing> {
+        let words = self.words.iter().map(|(stem, _)| stem.clone());
+        let said = |(one, said): &(&Concept, usize)| {
+            one.names
+                .get(*said)
+                .is_some_and(|name| name.iter().any(|word| word == "total"))
+        };
+        let total = self.total && !self.names.iter().any(said);
+        let total = total.then(|| "total".to_owned());
+        let mut readings = vec![Phrasing {
+            words: words.chain(total).collect(),
+            opposite: false,
+        }];
+        for (concept, said) in &self.names {
+            let with = |name: usize| -> Vec<Phrasing> {
+                let words = concept.names.get(name).map_or(&[][..], Vec::as_slice);
+                let opposite = concept.differ(*said, name);
+                let with = readings.iter().map(|one| one.with(words, opposite));
+                with.collect()
+            };
+            let without = (concept.loose && self.names.len() > 1).then(|| readings.clone());
+            // First the question's own name, then the words without a name, so that the limit cuts
+            // neither.
+            let said = with(*said);
+            let others = (0..concept.names.len()).flat_map(with);
+            let all = said
+                .into_iter()
+                .chain(without.into_iter().flatten())
+                .chain(others);
+            readings = all.take(READINGS).collect();
+        }
+        if let Some(of) = &self.of {
+            let of = of.readings();
+            let within = of.iter().flat_map(|of| {
+                let within = readings.iter();
+                within.map(|one| one.with(&of.words, of.opposite))
+            });
+            readings = within
+                .chain(readings.iter().cloned())
+                .take(READINGS)
+                .collect();
+        }
+        readings
+    }
+
+    /// True if the question asks for a percentage that the page prints, by name or by "percent".
+    pub(crate) fn wants_percent(&self) -> bool {
+        self.percent || self.names.iter().any(|(one, _)| one.quotient.is_some())
+    }
+
+    /// If the operand has the name of a ratio, its numerator and its denominator: "operating
+    /// margin". "Gross margin" can also mean an amount, so it counts only if a percentage is asked
+    /// for.
+    pub(crate) fn quotient(&self) -> Option<(Self, Self)> {
+        let (at, of) = self
+            .names
+            .iter()
+            .enumerate()
+            .find_map(|(at, (one, said))| {
+                let said = one.names.get(*said)?;
+                let is_meant = |of: &&Concept| {
+                    of.names.contains(said)
+                        || self.percent && one.names.iter().any(|name| of.names.contains(name))
+                };
+                Some((at, quotients().find(is_meant)?))
+            })?;
+        let (part, whole) = of.quotient.as_ref()?;
+        let named = |name: &Vec<String>| {
+            let mut of = self.clone();
+            // Both sides are amounts.
+            of.percent = false;
+            of.names.remove(at);
+            match amount_named(name) {
+                Some(concept) => of.names.push(concept),
+                None => of
+                    .words
+                    .extend(name.iter().map(|word| (word.clone(), word.clone()))),
+            }
+            of
+        };
+        Some((named(part), named(whole)))
+    }
+}

@@ -1,0 +1,174 @@
+//! Builds the operands of a question from its tokens.
+
+use super::operand::Operand;
+use super::phrases::Cue;
+use super::token::{Token, TokenPart};
+use crate::tables::words::is_light;
+use crate::tables::words::{VERBS, lists, plain_stems};
+
+/// The entry of [`Operand::except`] that separates two names that are left out.
+pub(crate) const AND: &str = ",";
+
+/// Cues that ask for a percentage. A figure or a change can be asked for with them.
+pub(crate) const SHARES: &[Cue] = &[Cue::Percent, Cue::Share];
+
+/// True if any of the tokens is one of these cues.
+pub(crate) fn has(tokens: &[Token], cues: &[Cue]) -> bool {
+    let mut said = tokens.iter().filter_map(Token::cue);
+    said.any(|cue| cues.contains(&cue))
+}
+
+/// True for two periods that are the ends of a longer one: "from 2029 to 2031".
+fn goes_through(tokens: &[Token]) -> bool {
+    let between = tokens.iter().any(|token| token.text == "between");
+    let joins = |token: &Token| lists("to through until - \u{2013}", &token.text) || between;
+    tokens.windows(3).any(|three| match three {
+        [from, inner, to] => from.period().and(to.period()).is_some() && joins(inner),
+        _ => false,
+    })
+}
+
+/// Reads one operand. `None` if the tokens have a cue that is not in `allowed`; without `allowed`,
+/// cues are skipped.
+pub(crate) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Operand> {
+    let mut out = unnamed(tokens);
+    let year = tokens.iter().find_map(|token| token.period()?.end.year);
+    let mut except = Vec::new();
+    let others = tokens
+        .iter()
+        .flat_map(Token::stems)
+        .any(|word| !is_light(word));
+    for (at, token) in tokens.iter().enumerate() {
+        if !out.except.is_empty() {
+            if leaves_out(&mut out.except, token, tokens.get(at + 1)) {
+                continue;
+            }
+            except.append(&mut out.except);
+        }
+        match &token.part {
+            TokenPart::Filler | TokenPart::PerYear => {}
+            TokenPart::BothTerms => out.both_terms = true,
+            TokenPart::Each(count, months) => out.each = Some((*count, *months)),
+            TokenPart::Cue(Cue::Except) => {
+                // The first word, which the label may have too: "Sales outside the US".
+                let said = plain_stems(&token.text).into_iter();
+                out.except = said
+                    .map(|stem| (stem, token.text.clone()))
+                    .take(1)
+                    .collect();
+            }
+            TokenPart::Statement(named) => out.statement = Some(*named),
+            // "How much of that was net income?" names a figure besides the earlier one; it is not
+            // understood.
+            TokenPart::Earlier(_) if allowed.is_some() && others => return None,
+            TokenPart::Earlier(of) => out.add_earlier(of),
+            TokenPart::Word(stems) => {
+                let words = stems.iter().map(|stem| (stem.clone(), token.text.clone()));
+                out.words.extend(words);
+            }
+            TokenPart::Name(concept, said) => out.add_name(concept, *said),
+            // In "from Q3 to Q4 2032", the year belongs to both quarters.
+            TokenPart::Period(span) => out.add_span(*span, year),
+            TokenPart::Cue(Cue::Total) => out.total = true,
+            // "To" in "what was due to suppliers" joins nothing.
+            TokenPart::Cue(Cue::To) => {}
+            TokenPart::Cue(Cue::And) if allowed.is_none_or(|all| all.contains(&Cue::And)) => {
+                let after = tokens.get(at..).unwrap_or_default();
+                out.joins |= out.is_named() && after.iter().any(|one| !one.stems().is_empty());
+            }
+            TokenPart::Cue(cue) if allowed.is_none_or(|all| all.contains(cue)) => {
+                out.percent |= SHARES.contains(cue);
+            }
+            TokenPart::Cue(_) => return None,
+        }
+    }
+    except.append(&mut out.except);
+    out.except = except;
+    let said: Vec<String> = tokens
+        .iter()
+        .flat_map(|token| plain_stems(&token.text))
+        .collect();
+    out.rename(&|word| said.contains(word));
+    Some(out)
+}
+
+/// An operand without a name, with what the cues and the phrases of the question say about it.
+fn unnamed(tokens: &[Token]) -> Operand {
+    let says = |list: &str| tokens.iter().any(|token| lists(list, &token.text));
+    Operand {
+        through: goes_through(tokens),
+        falls: has(tokens, &[Cue::Fall]),
+        improves: has(tokens, &[Cue::Improve]),
+        // An average balance is not that of one day.
+        balance: !has(tokens, &[Cue::Average]) && says("balance balances"),
+        counts: match tokens {
+            [first, second, ..] => matches!(
+                (first.text.as_str(), second.text.as_str()),
+                ("how", "many") | ("number", "of")
+            ),
+            _ => false,
+        },
+        ..Operand::default()
+    }
+}
+
+/// Adds a token behind "outside" to what is left out. False for a period, a verb or an operation,
+/// where the exclusion ends: "Sales outside the US in 2031".
+fn leaves_out(except: &mut Vec<(String, String)>, token: &Token, next: Option<&Token>) -> bool {
+    let stems = token.stems();
+    except.extend(stems.iter().map(|stem| (stem.clone(), token.text.clone())));
+    let article = matches!(token.part, TokenPart::Filler) && !lists(VERBS, &token.text);
+    // "Outside the US and Canada" leaves out both.
+    let more = next.is_some_and(|next| !next.stems().is_empty());
+    let joins = token.text == "," || token.cue() == Some(Cue::And) && more;
+    if joins {
+        except.push((AND.to_owned(), token.text.clone()));
+    }
+    joins || article || !stems.is_empty()
+}
+
+/// The operands of "A, B and C" or "A plus B"; a single operand if nothing is listed. `None` if a
+/// part is not a figure.
+pub(crate) fn listed(
+    tokens: &[Token],
+    allowed: Option<&[Cue]>,
+    plain: bool,
+) -> Option<Vec<Operand>> {
+    let joins = |token: &Token| matches!(token.cue(), Some(Cue::And | Cue::Plus));
+    // A comma separates operands only before the last "and"; elsewhere it is punctuation.
+    let is_and = |token: &Token| token.cue() == Some(Cue::And);
+    let last = tokens.iter().rposition(is_and).unwrap_or_default();
+    let (list, rest) = tokens.split_at(last);
+    let list = list.split(|token| joins(token) || token.text == ",");
+    let parts = list.chain(rest.split(joins));
+    let parts = parts.filter(|part| !part.is_empty());
+    let parts = parts.map(|part| operand(part, allowed));
+    let parts = parts.collect::<Option<Vec<Operand>>>()?;
+    // In "A and B from 2019 to 2021", it is unclear for which year A is asked, so such a list is
+    // not looked up in a plain table.
+    let is_figure = |part: &Operand| part.is_named() && (part.spans.len() < 2 || !plain);
+    (parts.len() == 1 || parts.iter().all(is_figure)).then_some(parts)
+}
+
+/// Completes the two operands of a comparison by each other. "Than in 2019" names only a period, so
+/// it takes the other side's figure; a side without a period takes the other's period. `None` if a
+/// side still names no figure.
+pub(crate) fn sides(mut a: Operand, mut b: Operand, plain: bool) -> Option<Vec<Operand>> {
+    // Copies, so that a side gives the other only what it had itself.
+    let (first, second) = (a.clone(), b.clone());
+    for (one, other) in [(first, &mut b), (second, &mut a)] {
+        let bare = !other.spans.is_empty() || !other.except.is_empty();
+        if !other.is_named() && !other.total && bare {
+            other.words = one.words;
+            other.names = one.names;
+            other.rows = one.rows;
+            other.total = one.total;
+        }
+        if other.spans.is_empty() {
+            other.spans = one.spans;
+        }
+    }
+    let one = |of: &Operand| of.spans.len() < 2 || !plain;
+    let named = |of: &Operand| (of.is_named() || of.total) && one(of);
+    (named(&a) && named(&b)).then(|| vec![a, b])
+}

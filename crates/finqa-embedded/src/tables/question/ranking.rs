@@ -1,0 +1,244 @@
+//! Reads questions that rank the parts of a whole ("Which segment grew fastest?"), or that ask
+//! which part rose or fell.
+
+use super::names::name_at;
+use super::operand::Operand;
+use super::operands::{has, operand};
+use super::phrases::Cue;
+use super::token::{Token, TokenPart};
+use crate::tables::words::lists;
+
+/// How the parts of a whole are compared.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ranking {
+    /// What the question calls the parts, each as stem and as written: "segment".
+    pub(crate) noun: Vec<(String, String)>,
+    pub(crate) by: Measure,
+    pub(crate) order: Order,
+    /// True if the question does not say by what to rank. Revenue is then assumed, with a doubt.
+    pub(crate) assumed: bool,
+}
+
+impl Ranking {
+    /// True for the largest value, false for the smallest, `None` for a rank or a change.
+    pub(crate) fn largest(&self) -> Option<bool> {
+        match (self.by, self.order) {
+            (Measure::Level, Order::Largest(1)) => Some(true),
+            (Measure::Level, Order::Smallest(1)) => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// The value by which parts are ranked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measure {
+    Level,
+    /// The change from the year before.
+    Change,
+    /// The change from the year before in percent.
+    Growth,
+    /// A change, by amount or in percent: "grew the most". The answer is a doubt if the two differ.
+    Moves,
+}
+
+/// Which part of the ranked ones is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// The n-th largest, from 1. If changes are ranked, a fall never counts as a small rise.
+    Largest(usize),
+    Smallest(usize),
+    LargestFall,
+    /// The only part that rose; a doubt if several did.
+    Rose,
+    Fell,
+}
+
+/// Nouns for parts of a company.
+pub(crate) const PART_NOUNS: &str = "segment segments division divisions";
+
+/// Nouns for parts that are places.
+pub(crate) const PLACE_NOUNS: &str = "country countries region regions geography geographies location locations area areas nation continent";
+
+/// Other nouns for parts. A title or a heading must show which rows they are.
+const OTHER_NOUNS: &str = "product products line lines class classes category categories business businesses \
+    brand brands type types unit units channel channels market markets";
+
+/// Words that can be between "which" and the noun.
+const ADJECTIVES: &str = "of the our its their two three four five six all operating reportable reporting business \
+    geographic geographical";
+
+/// Verbs for a rise and for a fall by an amount.
+const GAINED: &str = "added add adds adding gained gain gains gaining";
+const LOST: &str = "lost lose loses losing shed";
+/// Words for the largest and for the smallest growth in percent.
+const FASTEST: &str = "fastest quickest";
+const SLOWEST: &str = "slowest";
+const BEST: &str = "best strongest fattest";
+const WORST: &str = "worst weakest";
+const ORDINALS: [&str; 3] = ["second", "third", "fourth"];
+
+/// Words of a question that ask for an amount of money, so that "the most" is not a percentage.
+const AMOUNTS: &str = "dollars dollar euros absolute amount";
+
+/// Words that only connect the part with its measure: "which segment saw its sales decline".
+const LEADING: &str = "saw see seen had its their terms whose with";
+
+/// Cues for a change, as in "which segment grew most".
+const MOVES: &[Cue] = &[Cue::Rise, Cue::Growth, Cue::Fall, Cue::Improve];
+
+/// Reads a ranking and the figure by which the parts are ranked; `None` for all other questions.
+pub(crate) fn read(tokens: &[Token]) -> Option<(Ranking, Operand)> {
+    let asks = |token: &Token| lists("which what", &token.text);
+    // The question word may follow a preposition: "in which country", "and for which segment".
+    let first = tokens.iter().take(3).position(asks)?;
+    let (at, noun) = noun(tokens, first)?;
+    let (by, order) = measure_and_order(tokens)?;
+    let left = tokens.iter().enumerate().filter(|(here, token)| {
+        let led = first < at && (first..=at).contains(here) || *here == at;
+        !led && !ranks(token)
+    });
+    let left: Vec<Token> = left.map(|(_, token)| token.clone()).collect();
+    let mut of = operand(&left, Some(&[Cue::And]))?;
+    // "Which product sold the most" ranks by revenue.
+    let sold = |(stem, _): &(String, String)| stem == "sold" || stem == "sell";
+    let assumed = !of.is_named() && of.except.is_empty();
+    if (assumed || of.names.is_empty() && of.words.iter().all(sold))
+        && let Some((_, concept, said)) = name_at(&["revenue"])
+    {
+        of.words.clear();
+        of.names.push((concept, said));
+    }
+    // "Best" and "worst" are read only with a known name or a margin. Whether the best of another
+    // figure is the highest or the lowest is not known.
+    let judges = says(tokens, BEST) || says(tokens, WORST);
+    let good = !judges || !of.names.is_empty() || of.says("margin");
+    let ranking = Ranking {
+        noun,
+        by,
+        order,
+        assumed,
+    };
+    (of.is_named() && good).then_some((ranking, of))
+}
+
+/// True if a token is one of these words.
+fn says(tokens: &[Token], list: &str) -> bool {
+    tokens.iter().any(|token| lists(list, &token.text))
+}
+
+/// By what a question ranks, and which part it asks for; `None` if it does not rank.
+fn measure_and_order(tokens: &[Token]) -> Option<(Measure, Order)> {
+    let says = |list: &str| says(tokens, list);
+    let compares = has(tokens, &[Cue::YearAgo]);
+    let fell = has(tokens, &[Cue::Fall]) || says(LOST) || compares && has(tokens, &[Cue::Less]);
+    let rose = has(tokens, &[Cue::Rise, Cue::Growth, Cue::Improve])
+        || says(GAINED)
+        || compares && has(tokens, &[Cue::More]);
+    let largest = has(tokens, &[Cue::Largest]) || says(FASTEST) || says(BEST);
+    let smallest = has(tokens, &[Cue::Smallest]) || says(SLOWEST) || says(WORST);
+    let place = ORDINALS.iter().position(|ordinal| says(ordinal));
+    // "Second" has the index 0.
+    let place = place.map_or(1, |place| place + 2);
+    let by = match () {
+        () if says(FASTEST) || says(SLOWEST) => Measure::Growth,
+        () if !rose && !fell => Measure::Level,
+        () if has(tokens, &[Cue::Percent]) || says("rate") => Measure::Growth,
+        () if says(GAINED) || says(LOST) || says(AMOUNTS) => Measure::Change,
+        () => Measure::Moves,
+    };
+    let order = match (largest, smallest, fell) {
+        (true, false, false) => Order::Largest(place),
+        (false, true, false) => Order::Smallest(place),
+        (true, false, true) if !rose && place == 1 => Order::LargestFall,
+        (false, false, true) if !rose => Order::Fell,
+        (false, false, false) if rose => Order::Rose,
+        _ => return None,
+    };
+    Some((by, order))
+}
+
+/// True if a token says how the parts are ranked, and so does not name the figure.
+fn ranks(token: &Token) -> bool {
+    let sizes = [
+        Cue::Largest,
+        Cue::Smallest,
+        Cue::More,
+        Cue::Less,
+        Cue::YearAgo,
+        Cue::Percent,
+    ];
+    let of_rank = |cue: Cue| MOVES.contains(&cue) || sizes.contains(&cue);
+    let mut words = [
+        GAINED, LOST, FASTEST, SLOWEST, BEST, WORST, AMOUNTS, LEADING, ORDINALS[0], ORDINALS[1],
+        ORDINALS[2],
+    ]
+    .into_iter();
+    // "Second" in "the second quarter" is inside a period, and so it is not a rank.
+    let word = matches!(token.part, TokenPart::Word(_) | TokenPart::Filler);
+    token.cue().is_some_and(of_rank) || word && words.any(|list| lists(list, &token.text))
+}
+
+/// The index of the noun of the parts, and its words with their stems.
+fn noun(tokens: &[Token], which: usize) -> Option<(usize, Vec<(String, String)>)> {
+    let nouns = [PART_NOUNS, PLACE_NOUNS, OTHER_NOUNS];
+    let is_noun = |token: &Token| nouns.iter().any(|list| lists(list, bare(token)));
+    let rest = tokens.get(which + 1..)?;
+    let names = |token: &&Token| {
+        let word = matches!(token.part, TokenPart::Word(_)) && !is_verb(&token.text);
+        word || is_noun(token) || lists(ADJECTIVES, &token.text)
+    };
+    let phrase = rest.iter().take_while(names).count();
+    let phrase = rest.get(..phrase)?;
+    let last = phrase
+        .iter()
+        .position(is_noun)
+        .or(phrase.len().checked_sub(1));
+    // The noun can follow the superlative: "What was the second largest segment by revenue?"
+    let behind = || {
+        let superlative = tokens.iter().position(|token| {
+            matches!(token.cue(), Some(Cue::Largest | Cue::Smallest))
+                || [FASTEST, SLOWEST, BEST, WORST]
+                    .iter()
+                    .any(|list| lists(list, &token.text))
+        })?;
+        let leads = tokens.get(which + 1..superlative)?;
+        let only = leads
+            .iter()
+            .all(|token| token.stems().is_empty() || ORDINALS.contains(&token.text.as_str()));
+        // "The fastest growing segment"
+        let mut after = tokens.iter().enumerate().skip(superlative + 1);
+        let (at, _) =
+            after.find(|(_, token)| !matches!(token.cue(), Some(Cue::Rise | Cue::Growth)))?;
+        (only && is_noun(tokens.get(at)?)).then_some(at)
+    };
+    let named = |token: &Token| matches!(token.part, TokenPart::Word(_)) || is_noun(token);
+    let (first, at) = match last.filter(|last| phrase.get(*last).is_some_and(named)) {
+        Some(last) => (which + 1, which + 1 + last),
+        None => {
+            let at = behind()?;
+            (at, at)
+        }
+    };
+    let said = tokens.get(first..=at)?.iter();
+    let said =
+        said.filter(|token| is_noun(token) || named(token) && !lists(ADJECTIVES, &token.text));
+    let of_token = |token: &Token| {
+        let said = bare(token).to_owned();
+        let stems = crate::tables::words::stems(&said).into_iter();
+        stems.map(|stem| (stem, said.clone())).collect::<Vec<_>>()
+    };
+    Some((at, said.flat_map(of_token).collect()))
+}
+
+/// True if the word says what the part did, and so is not a part of its noun: "which brand sold
+/// most".
+fn is_verb(word: &str) -> bool {
+    let listed = [GAINED, LOST, "sold won grew rose fell saw brought"];
+    word.ends_with("ed") || listed.iter().any(|list| lists(list, word))
+}
+
+/// A word without the ending of a genitive.
+fn bare(token: &Token) -> &str {
+    token.text.trim_end_matches("'s").trim_end_matches('\'')
+}

@@ -1,0 +1,88 @@
+//! Defines the tokens of a question: its words and phrases, each with its part in the question.
+
+use finqa_core::page::period::Period;
+
+use super::names::Concept;
+use super::operand::Operand;
+use super::phrases::{Cue, NamedStatement};
+use crate::tables::words::lists;
+
+/// One word or phrase of a question.
+#[derive(Clone, Debug)]
+pub(crate) struct Token {
+    /// The text in lower case, without the punctuation around it.
+    pub(crate) text: String,
+    pub(crate) part: TokenPart,
+}
+
+/// The role of a token in a question.
+#[derive(Clone, Debug)]
+pub(crate) enum TokenPart {
+    /// It does not name a figure.
+    Filler,
+    Cue(Cue),
+    /// A word of a figure's name, as stems; some words have several.
+    Word(Vec<String>),
+    /// A name in `concepts.txt`: the figure, and the index of the name.
+    Name(&'static Concept, usize),
+    Period(Period),
+    Statement(NamedStatement),
+    /// The current and the non-current part together: "current and non-current debt".
+    BothTerms,
+    /// "Each of the last three years": the number of periods, if it is said, and the months of
+    /// each.
+    Each(Option<usize>, u8),
+    /// "A year", "annually": the average of several years, or the figure of each.
+    PerYear,
+    /// The figure of an earlier question: "that" in "is that more than net income?"
+    Earlier(Box<Operand>),
+}
+
+impl Token {
+    pub(crate) fn cue(&self) -> Option<Cue> {
+        match self.part {
+            TokenPart::Cue(cue) => Some(cue),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn period(&self) -> Option<Period> {
+        match self.part {
+            TokenPart::Period(period) => Some(period),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_earlier(&self) -> bool {
+        matches!(self.part, TokenPart::Earlier(_))
+    }
+
+    /// True if it asks for the figure of a part of a year: "monthly", "a quarter".
+    pub(crate) fn is_of_part(&self) -> bool {
+        let shorter = ["quarter", "month", "week"];
+        matches!(self.part, TokenPart::PerYear)
+            && shorter.iter().any(|one| self.text.ends_with(one))
+            || lists("quarterly monthly weekly daily", &self.text)
+    }
+
+    /// True if it asks for the figure of each year: "a year", "annually".
+    pub(crate) fn is_of_each(&self) -> bool {
+        let is_each = || {
+            ["each", "every"]
+                .iter()
+                .any(|word| self.text.contains(word))
+        };
+        matches!(self.part, TokenPart::PerYear)
+            || matches!(self.part, TokenPart::Each(..)) && is_each()
+            || lists("annualized yearly", &self.text)
+    }
+
+    /// The stems of a word or a name; empty for all other parts.
+    pub(crate) fn stems(&self) -> &[String] {
+        match &self.part {
+            TokenPart::Word(stems) => stems,
+            TokenPart::Name(concept, said) => concept.names.get(*said).map_or(&[], Vec::as_slice),
+            _ => &[],
+        }
+    }
+}
