@@ -133,7 +133,7 @@ impl EmbeddedAnalyst {
         };
         // `None`: the question needs earlier ones, but does not change a part of the last one.
         // `Err`: it was read, but the tables do not answer it.
-        if !tables.is_plain() {
+        if !tables.is_single_table() {
             let direct = direct?;
             let sure = direct.as_ref().is_ok_and(|found| found.doubt.is_none());
             // Without earlier questions: a follow-up leaves words out, but a sentence must have all
@@ -187,7 +187,7 @@ impl EmbeddedAnalyst {
         match tables.answer(&question.text, &earlier)? {
             Err(Doubt::Missing(why) | Doubt::InText(why)) => Some(why),
             Err(Doubt::Open) => Some(UNREAD.to_owned()),
-            Ok(answer) if tables.is_plain() => match answer.doubt? {
+            Ok(answer) if tables.is_single_table() => match answer.doubt? {
                 Doubt::Missing(why) | Doubt::InText(why) => Some(why),
                 Doubt::Open => Some(UNREAD.to_owned()),
             },

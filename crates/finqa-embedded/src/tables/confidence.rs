@@ -12,11 +12,11 @@ use super::words::plain_stems;
 use crate::tables::words::is_light;
 
 /// Probability that a figure without a doubt is right: in a primary statement, in any other table
-/// of a report, and on a plain page (docs/embedded-analyst.md, "The user's own tables" and "Reports
-/// as filed").
+/// of a report, and on a page with a single table (docs/embedded-analyst.md, "The user's own
+/// tables" and "Reports as filed").
 const OF_STATEMENT: f64 = 0.99;
 const OF_NOTE: f64 = 0.97;
-const OF_PLAIN: f64 = 0.95;
+const OF_SINGLE: f64 = 0.95;
 
 /// A guess is rejected if its labels have less than this share, by weight, of the question's names.
 /// Set by hand, because guesses about other figures misled readers.
@@ -54,7 +54,7 @@ impl Tables {
     /// The probability that every one of these cells is the one the question means, from 0 to 1.
     fn reliability(&self, cells: &[Place]) -> f64 {
         let of = |cell: &Place| match self.table(*cell) {
-            Some(table) if table.plain => OF_PLAIN,
+            Some(table) if table.single => OF_SINGLE,
             Some(table) if table.statement.is_some() => OF_STATEMENT,
             _ => OF_NOTE,
         };

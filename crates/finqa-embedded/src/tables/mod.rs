@@ -4,7 +4,7 @@
 //! - **In:** the tables of a page ([`Tables::read`]), a question, and the earlier questions.
 //! - **Out:** a [`DirectAnswer`] with its confidence, or a [`Doubt`] that says why there is none.
 //!
-//! In a plain table (the only one of a user's page), an answer counts only if every word of the
+//! In a single table (the only one of a user's page), an answer counts only if every word of the
 //! question belongs to a label, a period or an operation; all other questions are left to the
 //! ranked candidates. In a report, the figure whose labels, section, heading and period fit best is
 //! the answer. It is sure if these have all words of the question, and no other figure that fits as
@@ -103,7 +103,7 @@ impl Tables {
     }
 
     /// Completes a question that changes a part of the last one or refers to its figure. `None` if
-    /// it is about a plain table and cannot be understood. `alone` is true if no question comes
+    /// it is about a single table and cannot be understood. `alone` is true if no question comes
     /// before it; it is then read as it is, complete or not.
     fn turn(&self, text: &str, last: Option<&Turn>, alone: bool) -> Option<Turn> {
         if let Some(sum) = self.of_list(text) {
@@ -113,7 +113,7 @@ impl Tables {
                 ..Turn::default()
             });
         }
-        let of_report = last.filter(|_| !self.is_plain());
+        let of_report = last.filter(|_| !self.is_single_table());
         let before = last.and_then(|last| last.asked.as_ref());
         let dated = of_report.map(|_| follow_up::with_year(text, before));
         let mut leans = dated.as_ref().is_some_and(|dated| dated != text);
@@ -130,12 +130,12 @@ impl Tables {
             tokens = with_figure;
             leans |= refers;
         }
-        let dated = self.is_plain() && self.periods_of(0).len() > 1;
+        let dated = self.is_single_table() && self.periods_of(0).len() > 1;
         let complete = follow_up::is_complete(&tokens, dated, |word| self.says(word));
         let incomplete = before.filter(|_| !complete);
         let completed = incomplete.and_then(|before| self.completed(before, &tokens, &text));
         leans |= completed.is_some();
-        if completed.is_none() && !complete && !alone && self.is_plain() {
+        if completed.is_none() && !complete && !alone && self.is_single_table() {
             return None;
         }
         let Some(mut asked) = completed.or_else(|| self.asked(&tokens, &text)) else {
@@ -162,7 +162,7 @@ impl Tables {
 
     /// What an incomplete question asks for, with the parts that it keeps from the one before it.
     fn completed(&self, before: &Asked, tokens: &[Token], text: &str) -> Option<Asked> {
-        let whole = (!self.is_plain()).then(|| follow_up::of_whole(before, text));
+        let whole = (!self.is_single_table()).then(|| follow_up::of_whole(before, text));
         let alike = |new: &[String], old: &String| self.is_alike(new, old);
         whole
             .flatten()
@@ -172,7 +172,7 @@ impl Tables {
     /// What a question asks for by itself. In a report, a repeated label comes first, and a
     /// question that is not understood is read as one for the figure that its words name.
     fn asked(&self, tokens: &[Token], text: &str) -> Option<Asked> {
-        if self.is_plain() {
+        if self.is_single_table() {
             return asked::read(tokens, true);
         }
         let said = !tokens.iter().any(Token::is_earlier);
@@ -221,7 +221,7 @@ impl Tables {
         let mut answer = answer.and_then(|answer| self.with_side(answer));
         // A look-up that fails becomes a guess, with the reason as its doubt. For other operations,
         // one figure would not be a guess at the result.
-        let looks_up = asked.operation == Operation::Figure && !self.is_plain();
+        let looks_up = asked.operation == Operation::Figure && !self.is_single_table();
         if let (Err(why), true) = (&answer, looks_up) {
             let of = asked.operands.first()?;
             let guess = self

@@ -38,17 +38,17 @@ impl Tables {
         for (at, table) in self.tables.iter().enumerate() {
             let figure = |row: usize, column: usize| {
                 let figure = table.figure(at, row, column)?;
-                let amount = table.plain || !figure.percent;
+                let amount = table.single || !figure.percent;
                 (amount && self.fits(figure.period.as_ref(), period)).then_some(figure)
             };
             let mut lines = lines_by_rows(table, &figure);
-            if table.plain {
+            if table.single {
                 lines.extend(lines_by_columns(table, &figure));
             }
             let lines = lines.into_iter();
             out.extend(lines.filter_map(|line| self.scored(table, line, &readings)));
         }
-        if !self.is_plain() {
+        if !self.is_single_table() {
             out.extend(self.same_rows(of));
         }
         out
@@ -73,7 +73,7 @@ impl Tables {
             label.says(word)
                 || section.contains(word)
                 || table.title.contains(word)
-                || table.plain && is_loose(word)
+                || table.single && is_loose(word)
         };
         let (score, full) = self.weights.share(readings, &said);
         let unasked = |asked: &Vec<String>| {
@@ -81,7 +81,7 @@ impl Tables {
             let unasked = meant.filter(|own| !asked.iter().any(|word| same_word(own, word)));
             unasked.count()
         };
-        (figures.len() > 1 && (full || !table.plain)).then(|| Line {
+        (figures.len() > 1 && (full || !table.single)).then(|| Line {
             by_rows,
             score,
             unasked: readings.iter().map(unasked).min().unwrap_or_default(),
@@ -121,7 +121,7 @@ fn lines_by_rows<'t>(
     figure: &dyn Fn(usize, usize) -> Option<FitFigure>,
 ) -> Vec<Unscored<'t>> {
     let is_part = |row: usize| {
-        if table.plain {
+        if table.single {
             table.is_part(row)
         } else {
             table.rows.get(row).is_some_and(|row| !row.label.total)
@@ -131,10 +131,10 @@ fn lines_by_rows<'t>(
     for (c, column) in table.columns.iter().enumerate().skip(1) {
         let mut start = 1;
         let rows = table.rows.get(1..).unwrap_or_default();
-        for rows in rows.chunk_by(|a, b| table.plain || a.section == b.section) {
+        for rows in rows.chunk_by(|a, b| table.single || a.section == b.section) {
             let parts = (start..start + rows.len()).filter(|r| is_part(*r));
             start += rows.len();
-            let first = rows.first().filter(|_| !table.plain);
+            let first = rows.first().filter(|_| !table.single);
             out.push(Unscored {
                 by_rows: true,
                 label: &column.label,

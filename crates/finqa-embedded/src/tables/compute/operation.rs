@@ -45,7 +45,9 @@ impl Tables {
         }
         match &asked.operation {
             Operation::Figure
-                if of.spans.len() > 1 && !of.through && (of.each.is_some() || !self.is_plain()) =>
+                if of.spans.len() > 1
+                    && !of.through
+                    && (of.each.is_some() || !self.is_single_table()) =>
             {
                 self.each(of)
             }
@@ -166,7 +168,7 @@ impl Tables {
             return Err(Doubt::Open);
         }
         self.figure(of, None, None).or_else(|why| {
-            let parts = (of.total && self.is_plain()).then(|| self.in_labels(of, None));
+            let parts = (of.total && self.is_single_table()).then(|| self.in_labels(of, None));
             self.sum(&parts.and_then(Result::ok).ok_or(why)?)
         })
     }
@@ -174,7 +176,7 @@ impl Tables {
     /// The answer to a question for one figure, with a doubt if the figure is of another kind than
     /// the question asks for.
     pub(crate) fn look_up(&self, found: Amount, of: &Operand) -> DirectAnswer {
-        let plain = found.kind == AmountKind::Plain;
+        let plain = found.kind == AmountKind::Number;
         let money = found.at.is_some_and(|at| {
             let table = self.table(at.place());
             table.is_some_and(|table| table.is_money(at.row))
@@ -186,7 +188,7 @@ impl Tables {
                 Some("the page has it as a percentage only")
             }
             () if of.wants_percent() && plain => Some("the question asks for a percentage"),
-            () if of.counts && money && !self.is_plain() => {
+            () if of.counts && money && !self.is_single_table() => {
                 Some("the question asks for a number of things")
             }
             () => None,
@@ -220,10 +222,10 @@ impl Tables {
         Ok(pair)
     }
 
-    /// Checks that figures to be compared have one unit. In a plain table, it also refuses a row
+    /// Checks that figures to be compared have one unit. In a single table, it also refuses a row
     /// that is always below zero although its name does not say so.
     pub(crate) fn check(&self, amounts: &[Amount]) -> TableResult<()> {
-        if !self.is_plain() {
+        if !self.is_single_table() {
             return self.in_one_unit(amounts);
         }
         let below = |place: &Place| !self.is_signed(*place) && self.is_below_zero(*place, |_| true);
@@ -240,7 +242,7 @@ impl Tables {
     /// to them.
     pub(crate) fn in_one_unit(&self, amounts: &[Amount]) -> TableResult<()> {
         let counts = |at: Place| self.labels_of(at).any(|label| counts_things(&label.name));
-        let plain = amounts.iter().filter(|one| one.kind == AmountKind::Plain);
+        let plain = amounts.iter().filter(|one| one.kind == AmountKind::Number);
         let plain = plain.filter(|one| !one.place().is_some_and(counts));
         let scales = plain.clone().map(|one| one.scale);
         let places = plain.filter_map(Amount::place);
@@ -267,7 +269,7 @@ impl Tables {
         let gains = ["income", "earnings", "profit", "gain"].map(stem);
         let gain = |of: &&Operand| gains.iter().any(|word| of.says(word));
         let named = operands.iter().any(|of| of.says("loss") && !gain(&of));
-        if self.is_plain() || below == 0 || !named {
+        if self.is_single_table() || below == 0 || !named {
             return Ok(amounts);
         }
         if below < all.len() {
@@ -304,7 +306,7 @@ impl Tables {
             return Err(Doubt::Open);
         }
         let mut spans = of.spans.clone();
-        if !self.is_plain() || since {
+        if !self.is_single_table() || since {
             spans.sort_by_key(|span| span.end);
         }
         spans.iter().try_for_each(|span| self.is_clear(*span))?;
@@ -314,9 +316,9 @@ impl Tables {
             // Without "since", a single period is the later one.
             ([late], _) => (None, Some(*late)),
             ([early, late], _) if early.order() <= late.order() => (Some(*early), Some(*late)),
-            ([early, .., late], _) if !self.is_plain() => (Some(*early), Some(*late)),
-            ([], [early, late]) if self.is_plain() => (Some(*early), Some(*late)),
-            ([], _) if !self.is_plain() => (None, None),
+            ([early, .., late], _) if !self.is_single_table() => (Some(*early), Some(*late)),
+            ([], [early, late]) if self.is_single_table() => (Some(*early), Some(*late)),
+            ([], _) if !self.is_single_table() => (None, None),
             _ => return Err(Doubt::Open),
         };
         let of = of.of_spans(Vec::new());
@@ -334,7 +336,7 @@ impl Tables {
         });
         match self.figure(&of, before, late.place()) {
             Ok(early) if early.at.is_none() || early.place() != late.place() => Ok([late, early]),
-            Err(why) if self.is_plain() => Err(why),
+            Err(why) if self.is_single_table() => Err(why),
             // In a report, any other column of the row is a guess.
             _ => {
                 let at = late.place().ok_or(Doubt::Open)?;
@@ -360,7 +362,7 @@ impl Tables {
         if let Some(label) = labels.find(|label| label.is_one_of(&RATES)) {
             return missing(format!("{} does not add up", label.name));
         }
-        if parts.iter().any(|part| part.kind != AmountKind::Plain) {
+        if parts.iter().any(|part| part.kind != AmountKind::Number) {
             return Err(Doubt::Open);
         }
         if parts.iter().any(|part| part.turned != first.turned) {
@@ -398,7 +400,7 @@ fn ratio(pair: [Amount; 2], percent: bool) -> DirectAnswer {
 /// to 2023".
 fn compound([late, early]: [Amount; 2], of: &Operand) -> TableResult<DirectAnswer> {
     let mut years = of.spans.iter().filter_map(|span| span.end.year);
-    let plain = late.kind == AmountKind::Plain && early.kind == AmountKind::Plain;
+    let plain = late.kind == AmountKind::Number && early.kind == AmountKind::Number;
     let (Some(a), Some(b), None) = (years.next(), years.next(), years.next()) else {
         return missing("compound growth needs two years");
     };
@@ -417,7 +419,7 @@ fn compound([late, early]: [Amount; 2], of: &Operand) -> TableResult<DirectAnswe
 /// and there is one, the result is positive.
 fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> TableResult<DirectAnswer> {
     // The growth of a percentage may be in points or in percent, so it is left open.
-    let unclear = relative && late.kind != AmountKind::Plain;
+    let unclear = relative && late.kind != AmountKind::Number;
     let same = late.at.is_some() && late.place() == early.place();
     if late.kind != early.kind || same || unclear {
         return Err(Doubt::Open);
@@ -464,7 +466,7 @@ pub(crate) fn unit(kind: AmountKind) -> UnitKind {
     match kind {
         AmountKind::Share => UnitKind::Percent,
         AmountKind::Ratio => UnitKind::Ratio,
-        AmountKind::Plain | AmountKind::Percent => UnitKind::Number,
+        AmountKind::Number | AmountKind::Percent => UnitKind::Number,
     }
 }
 

@@ -37,7 +37,7 @@ impl Tables {
             self.in_one_unit(&found)?;
             return Ok(found);
         }
-        if let ([part, whole], false) = (operands, self.is_plain()) {
+        if let ([part, whole], false) = (operands, self.is_single_table()) {
             return self.paired(part, whole);
         }
         let figures = |near: Option<Place>| -> TableResult<Vec<Amount>> {
@@ -84,7 +84,7 @@ impl Tables {
             of.words.iter().map(|(stem, _)| stem.clone()).collect()
         };
         let [part, whole] = pair;
-        if self.is_plain() || part.words.is_empty() || words(part) != words(whole) {
+        if self.is_single_table() || part.words.is_empty() || words(part) != words(whole) {
             return None;
         }
         let figure = |of: &Operand| self.figure(of, asked, None).ok();
@@ -94,7 +94,7 @@ impl Tables {
             Some(self.table(at)?.rows.get(at.row)?.label.words.clone())
         };
         let name_of_both = name(&part).filter(|own| name(&whole).as_ref() == Some(own));
-        let alike = part.kind == AmountKind::Plain && whole.kind == part.kind;
+        let alike = part.kind == AmountKind::Number && whole.kind == part.kind;
         (alike && name_of_both.is_some()).then_some([part, whole])
     }
 
@@ -110,7 +110,7 @@ impl Tables {
         }
         let mut pair = match (self.listed(operands), operands) {
             // A whole without a row of its own is the sum of all rows.
-            (Err(_), [part, whole]) if whole.total && self.is_plain() => {
+            (Err(_), [part, whole]) if whole.total && self.is_single_table() => {
                 let all = self.in_labels(whole, None)?;
                 let near = all.first().and_then(|one| one.at);
                 let place = near.map(|at| at.place());
@@ -118,12 +118,12 @@ impl Tables {
                 [self.figure(part, period, place)?, self.sum(&all)?]
             }
             // In a report, the two figures can be in different statements.
-            (found, [part, whole]) if !self.is_plain() => self.apart(found, part, whole)?,
+            (found, [part, whole]) if !self.is_single_table() => self.apart(found, part, whole)?,
             (found, _) => found?.try_into().map_err(|_| Doubt::Open)?,
         };
         self.check(&pair)?;
         let [a, b] = &mut pair;
-        if !self.is_plain() {
+        if !self.is_single_table() {
             // An allowance is printed as a negative number, but its share is positive, so the sign
             // is doubtful.
             let loses = |at| format!(" {} ", self.name_of(at).to_lowercase()).contains(" loss ");
@@ -251,7 +251,7 @@ impl Tables {
             let [part, whole] = [part, whole].map(|one| self.full_name(one.place()));
             format!("{part} and {whole}")
         };
-        let doubt = if !part.plain || !whole.plain {
+        let doubt = if !part.unqualified || !whole.unqualified {
             Some(format!("{} may not be what is meant", names()))
         } else if rival(&parts, part) || rival(&wholes, whole) {
             Some(format!("several figures fit as well as {}", names()))

@@ -92,7 +92,8 @@ impl Tables {
 
     /// The figures of an operand in several periods, or in all rows or all columns; at least two.
     pub(crate) fn series(&self, of: &Operand, which: Option<&Which>) -> TableResult<Vec<Amount>> {
-        let all_times = of.spans.is_empty() && self.is_plain() && self.periods_of(0).len() > 1;
+        let all_times =
+            of.spans.is_empty() && self.is_single_table() && self.periods_of(0).len() > 1;
         let length = match which {
             Some(Which::Period(length)) => *length,
             None if of.spans.len() > 1 || all_times => None,
@@ -104,7 +105,7 @@ impl Tables {
         let undated = of.of_spans(Vec::new());
         let mut out = Vec::new();
         // In a report, the periods are those of the table with the latest figure.
-        let at = if self.is_plain() {
+        let at = if self.is_single_table() {
             None
         } else {
             let latest = self.figure(&undated, None, None)?;
@@ -160,7 +161,7 @@ impl Tables {
     /// Returns a doubt for a year in a table of seasons such as "2031/32", because it belongs to
     /// two.
     pub(crate) fn is_clear(&self, asked: Period) -> TableResult<()> {
-        let bare = !asked.is_season() && asked.months.is_none() && self.is_plain();
+        let bare = !asked.is_season() && asked.months.is_none() && self.is_single_table();
         if bare && self.periods_of(0).iter().any(|period| period.is_season()) {
             missing(format!("{asked} is a part of two seasons"))
         } else {
@@ -239,7 +240,7 @@ impl Tables {
         of: &Operand,
         which: Option<&Which>,
     ) -> TableResult<Vec<Amount>> {
-        if of.spans.len() > 1 && self.is_plain() {
+        if of.spans.len() > 1 && self.is_single_table() {
             return Err(Doubt::Open);
         }
         self.known(of)?;
@@ -256,12 +257,12 @@ impl Tables {
         }
         let out = self.amounts_of(&line)?;
         let table = self.table(first.place()).ok_or(Doubt::Open)?;
-        if line.unasked > 0 && self.is_plain() {
+        if line.unasked > 0 && self.is_single_table() {
             return Err(self.unclear(first.place()));
         }
         let generic = |word: &String| lists_stem(GENERIC, word);
         if let Some(noun) = noun
-            && self.is_plain()
+            && self.is_single_table()
             && !table.title.iter().all(generic)
             && !noun.iter().any(|(word, _)| table.is_heading(word))
         {
@@ -277,14 +278,14 @@ impl Tables {
         Ok(out)
     }
 
-    /// Keeps the lines of rows if the corner of a plain table has a word of the noun: the rows are
+    /// Keeps the lines of rows if the corner of a single table has a word of the noun: the rows are
     /// what the noun names. A doubt if the page does not have all of its words.
     fn retain_rows_of(
         &self,
         noun: Option<&[(String, String)]>,
         lines: &mut Vec<Line>,
     ) -> TableResult<()> {
-        let table = self.tables.first().filter(|table| table.plain);
+        let table = self.tables.first().filter(|table| table.single);
         if let (Some(table), Some(noun)) = (table, noun)
             && noun.iter().any(|(word, _)| table.is_heading(word))
         {
@@ -298,10 +299,10 @@ impl Tables {
         Ok(())
     }
 
-    /// The line that fits best; on a tie in a report, the one of the later table. In a plain table,
+    /// The line that fits best; on a tie in a report, the one of the later table. In a single table,
     /// it must be the only one that fits so well.
     fn best_line(&self, of: &Operand, mut lines: Vec<Line>) -> TableResult<Line> {
-        if self.is_plain() {
+        if self.is_single_table() {
             let least = lines.iter().map(|line| line.unasked).min();
             lines.retain(|line| Some(line.unasked) == least);
         }
@@ -312,7 +313,7 @@ impl Tables {
                 Some(period) => return missing(format!("the page has no {period}")),
                 None => return Err(Doubt::Open),
             },
-            [_, _, ..] if !self.is_plain() => {}
+            [_, _, ..] if !self.is_single_table() => {}
             [a, b, ..] if a.by_rows == b.by_rows => {
                 return missing("the question names no period");
             }
@@ -340,7 +341,7 @@ impl Tables {
             }
             let amount = self.amount(*one).ok_or(Doubt::Open)?;
             let why = "the rows that are compared may not be those that are meant".to_owned();
-            let doubt = (!self.is_plain()).then_some(Doubt::Missing(why));
+            let doubt = (!self.is_single_table()).then_some(Doubt::Missing(why));
             out.push(Amount {
                 name,
                 doubt,

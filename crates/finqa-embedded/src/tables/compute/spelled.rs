@@ -71,7 +71,7 @@ impl Tables {
     /// true after a word such as "taking": the formula may then lack the divisor.
     fn read_spelled(&self, main: &str, formula: &str, taken: bool) -> Option<Spelled> {
         // What begins with a digit is a year or a figure ("at December 31, 2031"), not a formula.
-        if self.is_plain() || formula.starts_with(|c: char| c.is_ascii_digit()) {
+        if self.is_single_table() || formula.starts_with(|c: char| c.is_ascii_digit()) {
             return None;
         }
         // "Net cash (cash less debt) at December 31"

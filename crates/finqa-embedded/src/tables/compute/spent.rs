@@ -217,7 +217,7 @@ impl Tables {
         in_one_currency(&rows)?;
         let expr = operations::sum(leaves).ok_or(Doubt::Open)?;
         Ok(DirectAnswer {
-            // As for one figure of a plain table (`concept`). Multiplied for each row, as in other
+            // As for one figure of a single table (`concept`). Multiplied for each row, as in other
             // answers, it would be near 0 for a long list.
             confidence: 0.95,
             ..answer(SUM_OF_ROWS, expr, UnitKind::Number)

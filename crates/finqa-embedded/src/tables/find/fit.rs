@@ -20,7 +20,7 @@ pub(crate) static CHANGES: LazyLock<HashSet<String>> =
 static RATE_STEMS: LazyLock<HashSet<String>> =
     LazyLock::new(|| set("ratio rate margin yield return"));
 
-/// Cost of a plain table's label for each of its words that the question lacks; a light word costs
+/// Cost of a single table's label for each of its words that the question lacks; a light word costs
 /// 1.
 pub(crate) const HEAVY: f64 = 10.0;
 
@@ -38,8 +38,8 @@ pub(crate) struct FitFigure {
     pub(crate) full: bool,
     /// True if `full`, and section and title say no more than the operand either, and the labels do
     /// not mean the opposite ("net loss" for "net income"). It does not say that the table is a
-    /// plain one, which is the only table of a user's page (`Tables::is_plain`).
-    pub(crate) plain: bool,
+    /// single one, which is the only table of a user's page (`Tables::is_single_table`).
+    pub(crate) unqualified: bool,
     /// True if the labels fit the words of the question, not only another name of the figure.
     pub(crate) said: bool,
     pub(crate) period: Option<Period>,
@@ -89,7 +89,7 @@ impl ReportTable {
                     continue;
                 }
                 let fits = readings.iter().enumerate().filter_map(|(at, reading)| {
-                    let fit = if self.plain {
+                    let fit = if self.single {
                         self.fit_in_full(row, column, &reading.words)?
                     } else {
                         self.fit(row, column, &reading.words, weights)?
@@ -101,7 +101,7 @@ impl ReportTable {
                     Some(FitFigure {
                         score: fit.score + if said { SAID } else { 0.0 },
                         full: fit.full,
-                        plain: fit.plain && (!reading.opposite || lost && !self.plain),
+                        unqualified: fit.unqualified && (!reading.opposite || lost && !self.single),
                         extra: fit.extra,
                         said,
                         ..figure
@@ -138,7 +138,7 @@ impl ReportTable {
             column,
             score: 0.0,
             full: false,
-            plain: false,
+            unqualified: false,
             said: false,
             period: self.period_of(row, column),
             plan: self.columns.get(column).is_some_and(|column| column.plan)
@@ -154,7 +154,7 @@ impl ReportTable {
         let row = self.rows.get(row)?.label.period;
         match (self.columns.get(column)?.label.period, row) {
             // The row completes a heading without a year, such as "Q1".
-            (Some(column), Some(row)) if column.end.year.is_none() || self.plain => {
+            (Some(column), Some(row)) if column.end.year.is_none() || self.single => {
                 Some(column.or(row))
             }
             (None, Some(row)) => Some(row),
@@ -164,9 +164,9 @@ impl ReportTable {
         }
     }
 
-    /// True if the corner of a plain table has the word. It is about all rows then.
+    /// True if the corner of a single table has the word. It is about all rows then.
     pub(crate) fn is_heading(&self, word: &str) -> bool {
-        self.plain && self.title.iter().any(|own| same_word(own, word))
+        self.single && self.title.iter().any(|own| same_word(own, word))
     }
 }
 
@@ -177,9 +177,9 @@ pub(crate) fn candidates(
     weights: &Weights,
     wanted: &dyn Fn(Option<&Period>) -> bool,
 ) -> Vec<FitFigure> {
-    // In a plain table, a total is found by its label, so "total" need not be among the words.
-    let plain = tables.iter().any(|table| table.plain);
-    let readings = if plain {
+    // In a single table, a total is found by its label, so "total" need not be among the words.
+    let single = tables.iter().any(|table| table.single);
+    let readings = if single {
         operand.of_parts().readings()
     } else {
         operand.readings()
@@ -197,11 +197,11 @@ pub(crate) fn candidates(
     // If a row has an amount and its share of another, prefer the one asked for. A rate is always
     // printed as a percentage, so it loses nothing.
     for one in &mut all {
-        if one.percent != percent && !(one.percent && !plain && is_rate(one)) {
-            one.score -= if plain && percent { 5.0 * HEAVY } else { 0.3 };
+        if one.percent != percent && !(one.percent && !single && is_rate(one)) {
+            one.score -= if single && percent { 5.0 * HEAVY } else { 0.3 };
             // In a report, a figure of the other kind is never a full fit.
-            one.full &= plain;
-            one.plain &= plain;
+            one.full &= single;
+            one.unqualified &= single;
         }
     }
     // A stable sort: on a tie, the figure that comes first in the document wins.

@@ -59,7 +59,7 @@ const STATEMENT: f64 = 0.08;
 pub(crate) struct LabelFit {
     pub(crate) score: f64,
     pub(crate) full: bool,
-    pub(crate) plain: bool,
+    pub(crate) unqualified: bool,
     pub(crate) extra: usize,
 }
 
@@ -93,7 +93,7 @@ struct Comparison<'a> {
 }
 
 impl ReportTable {
-    /// The fit of a row and a column of a plain table. It is full if the labels say no more than
+    /// The fit of a row and a column of a single table. It is full if the labels say no more than
     /// the question. `None` unless every word of the reading is in one of the two labels. A label
     /// that has none of the words costs less if it is a total.
     pub(crate) fn fit_in_full(
@@ -126,7 +126,7 @@ impl ReportTable {
         Some(LabelFit {
             score: -of_row - of_column,
             full,
-            plain: full,
+            unqualified: full,
             extra: 0,
         })
     }
@@ -194,7 +194,7 @@ impl Comparison<'_> {
                 - UNASKED_SECTION * section
                 + statement,
             full,
-            plain: full && plain,
+            unqualified: full && plain,
             extra: self.extra(),
         })
     }

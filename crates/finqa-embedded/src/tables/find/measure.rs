@@ -46,7 +46,7 @@ impl Tables {
         let (Ok(found), Some((formula, rest))) = (&printed, of.formula()) else {
             return printed;
         };
-        if self.is_plain() || found.place().is_none_or(balances) {
+        if self.is_single_table() || found.place().is_none_or(balances) {
             return printed;
         }
         let computed = self.measure(formula, &rest, asked).ok().filter(|one| {
@@ -179,7 +179,8 @@ impl Tables {
             }
         }
         let scale: Option<Scale> = sum.scale;
-        if scale != more.scale || sum.kind != AmountKind::Plain || more.kind != AmountKind::Plain {
+        if scale != more.scale || sum.kind != AmountKind::Number || more.kind != AmountKind::Number
+        {
             return missing("the figures may be in different units");
         }
         let expr: FigureExpr = if subtracted {
@@ -189,7 +190,7 @@ impl Tables {
         };
         Ok(Amount {
             expr,
-            kind: AmountKind::Plain,
+            kind: AmountKind::Number,
             at: None,
             turned: false,
             scale,

@@ -59,7 +59,7 @@ impl Amount {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AmountKind {
     /// Any number that is neither a percentage nor a quotient.
-    Plain,
+    Number,
     /// A percentage as the page prints it.
     Percent,
     /// A quotient that is shown as a percentage.
@@ -131,11 +131,11 @@ impl Tables {
         ))
     }
 
-    /// True if a period is the one asked for, or if the question names none. On a plain page, a
-    /// month without a year does not fit a question with a year.
+    /// True if a period is the one asked for, or if the question names none. On a page with a
+    /// single table, a month without a year does not fit a question with a year.
     pub(crate) fn fits(&self, period: Option<&Period>, asked: Option<&Period>) -> bool {
         let fits = |period: &Period, asked: &Period| {
-            let undated = self.is_plain() && period.end.year.is_none();
+            let undated = self.is_single_table() && period.end.year.is_none();
             !(undated && asked.end.year.is_some()) && self.years.fits(period, asked)
         };
         asked.is_none_or(|asked| period.is_some_and(|period| fits(period, asked)))
@@ -143,19 +143,19 @@ impl Tables {
 
     /// The figures of all tables that fit an operand in a period, the best first.
     pub(crate) fn candidates(&self, of: &Operand, asked: Option<Period>) -> Vec<FitFigure> {
-        // In a plain table, "at year end" means the figures of the year.
+        // In a single table, "at year end" means the figures of the year.
         let asked = asked.map(|asked| Period {
-            instant: asked.instant && !self.is_plain(),
+            instant: asked.instant && !self.is_single_table(),
             ..asked
         });
         let wanted = |period: Option<&Period>| self.fits(period, asked.as_ref());
         candidates(&self.tables, of, &self.weights, &wanted)
     }
 
-    /// Returns a doubt if the labels of a plain table lack a word of the operand. A word of the
+    /// Returns a doubt if the labels of a single table lack a word of the operand. A word of the
     /// corner counts for all cells.
     pub(crate) fn known(&self, of: &Operand) -> TableResult<()> {
-        let Some(table) = self.tables.first().filter(|table| table.plain) else {
+        let Some(table) = self.tables.first().filter(|table| table.single) else {
             return Ok(());
         };
         let says =
@@ -182,7 +182,7 @@ impl Tables {
     /// The reason for doubt if it is unknown which year a report's column is called.
     pub(crate) fn unclear_year(&self, one: &FitFigure, asked: Option<Period>) -> Option<Doubt> {
         let (column, asked) = (one.period?, asked?);
-        let unclear = !self.is_plain() && self.years.is_unclear(&column, &asked);
+        let unclear = !self.is_single_table() && self.years.is_unclear(&column, &asked);
         let year = asked.end.year.filter(|_| unclear)?;
         Some(Doubt::Missing(format!(
             "the report does not say whether its {year} ends in January {year} or {}",
@@ -199,14 +199,14 @@ impl Tables {
             .flat_map(|(at, _)| self.periods_of(at));
         let name = self.name_of(one.place());
         let of_year = |period: &Period| period.end.year == asked.end.year;
-        Doubt::Missing(if one.period.is_none() && self.is_plain() {
+        Doubt::Missing(if one.period.is_none() && self.is_single_table() {
             format!("the table has {name} for no {asked}")
         } else if all
             .clone()
             .any(|period| self.fits(Some(&period), Some(&asked)))
         {
             format!("{name} has no figure of {asked}")
-        } else if self.is_plain()
+        } else if self.is_single_table()
             && asked.end.month.is_none()
             && asked.length() == 12
             && all.any(|period| of_year(&period))
@@ -247,7 +247,7 @@ impl Tables {
         let other_name = quotient.is_some() && sure.is_some_and(|one| !one.said);
         let is_meant = sure.is_some_and(|one| {
             let said = one.said || quotient.is_none();
-            one.plain && said && one.percent == of.wants_percent()
+            one.unqualified && said && one.percent == of.wants_percent()
         });
         if is_meant {
             return self.unless_computed(of, asked, printed);
@@ -257,11 +257,11 @@ impl Tables {
         {
             return Ok(share);
         }
-        if let Some((formula, rest)) = of.formula().filter(|_| !self.is_plain()) {
+        if let Some((formula, rest)) = of.formula().filter(|_| !self.is_single_table()) {
             return self.measure(formula, &rest, asked).or(printed);
         }
         let unsure = printed.as_ref().map_or(true, |one| one.doubt.is_some());
-        if !self.is_plain()
+        if !self.is_single_table()
             && unsure
             && near.is_none()
             && let Some(sum) = self.in_parts(of, asked)
@@ -271,7 +271,7 @@ impl Tables {
         // A margin that cannot be computed must not be answered by a profit.
         let printed = printed?;
         match printed.place().filter(|_| other_name) {
-            Some(place) if self.is_plain() => Err(self.unclear(place)),
+            Some(place) if self.is_single_table() => Err(self.unclear(place)),
             Some(place) => Ok(Amount {
                 doubt: printed.doubt.or(Some(self.unclear(place))),
                 ..printed
@@ -290,7 +290,8 @@ impl Tables {
     ) -> TableResult<Amount> {
         let printed = self.printed(of, asked, near);
         let sure = printed.as_ref().is_ok_and(|one| one.doubt.is_none());
-        let Some(day) = asked.filter(|asked| asked.instant && !self.is_plain() && !sure) else {
+        let Some(day) = asked.filter(|asked| asked.instant && !self.is_single_table() && !sure)
+        else {
             return printed;
         };
         let year = Period {
@@ -346,7 +347,7 @@ impl Tables {
         let crossed =
             places.filter(|(a, b)| a.table == b.table && a.row != b.row && a.column != b.column);
         let doubt = doubt.or(crossed.map(|(_, whole)| self.unclear(whole)));
-        let plain = [part.kind, whole.kind] == [AmountKind::Plain; 2];
+        let plain = [part.kind, whole.kind] == [AmountKind::Number; 2];
         // Two scales would give a quotient that is wrong by a power of ten.
         let apart = part.place() != whole.place() && part.scale == whole.scale;
         if !plain || !apart || whole.number() <= 0.0 {
@@ -375,13 +376,14 @@ impl Tables {
             source: Some(place),
         };
         let loses = |label: &Label| label.words.iter().any(|word| word == "loss");
-        let cost = |label: &Label| names_cost(&label.name) && (self.is_plain() || !loses(label));
+        let cost =
+            |label: &Label| names_cost(&label.name) && (self.is_single_table() || !loses(label));
         let mut amount = Amount {
             expr: FigureExpr::Leaf(leaf),
             kind: if cell.percent {
                 AmountKind::Percent
             } else {
-                AmountKind::Plain
+                AmountKind::Number
             },
             at: Some(at),
             turned: self.is_below_zero(place, cost),

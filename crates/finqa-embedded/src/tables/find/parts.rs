@@ -206,7 +206,7 @@ impl Tables {
         if !parts.is_empty() {
             return Ok(Amount {
                 expr: rest.fold(all.expr, operations::difference),
-                kind: AmountKind::Plain,
+                kind: AmountKind::Number,
                 at: None,
                 ..all
             });

@@ -40,7 +40,7 @@ impl Tables {
                 one.row == near.row || one.column == near.column
             });
         }
-        if self.is_plain() && of.total {
+        if self.is_single_table() && of.total {
             let total = |one: &FitFigure| self.labels_of(one.place()).any(|label| label.total);
             keep(&mut all, total);
         }
@@ -57,7 +57,7 @@ impl Tables {
         }
         // No tag settles this doubt.
         let doubt = doubt.or_else(|| self.unclear_year(&best, asked));
-        if let Some(doubt) = doubt.clone().filter(|_| self.is_plain()) {
+        if let Some(doubt) = doubt.clone().filter(|_| self.is_single_table()) {
             return Err(doubt);
         }
         let amount = self.amount(best).ok_or(Doubt::Open)?;
@@ -113,7 +113,7 @@ impl Tables {
         // Without a year in the question, the latest period is meant.
         if asked.is_none_or(|asked| asked.end.year.is_none()) {
             let order = |one: &FitFigure| one.period.map(Period::order);
-            if self.is_plain() && all.iter().any(|one| order(one) != order(&best)) {
+            if self.is_single_table() && all.iter().any(|one| order(one) != order(&best)) {
                 return missing("the question names no period");
             }
             latest(all);
@@ -131,7 +131,7 @@ impl Tables {
         every: &[FitFigure],
     ) -> Option<Doubt> {
         let differs = |one: &&FitFigure| {
-            if self.is_plain() {
+            if self.is_single_table() {
                 one.place() != best.place() && one.percent == best.percent
             } else {
                 !same(one.value, best.value) && one.full >= best.full
@@ -144,7 +144,7 @@ impl Tables {
         // a row with the word in its own label may be meant.
         let readings = of.readings();
         let is_named = |one: &FitFigure| self.is_named_by_label(one, &readings);
-        let lent = !self.is_plain() && !is_named(best);
+        let lent = !self.is_single_table() && !is_named(best);
         let named = every.iter().filter(|one| {
             let beside = (one.table, one.column) == (best.table, best.column);
             lent && beside
@@ -155,8 +155,8 @@ impl Tables {
         let others = tied.iter().filter(differs).chain(rivals).chain(named);
         let others: Vec<&FitFigure> = others.collect();
         match others.as_slice() {
-            [] if best.plain => None,
-            [_, ..] if best.plain || self.is_plain() => {
+            [] if best.unqualified => None,
+            [_, ..] if best.unqualified || self.is_single_table() => {
                 let names = [best].into_iter().chain(others.iter().copied());
                 // Three names, set by hand, keep the reason short.
                 let names = self.names_of(names.take(3));

@@ -68,7 +68,7 @@ impl Tables {
     ) -> Option<Doubt> {
         let is_balance = of.balance || asked.is_some_and(|asked| asked.instant);
         let place = one.place();
-        if self.is_plain()
+        if self.is_single_table()
             || !is_balance
             || self.statement_of(one) != Some(Statement::Flows)
             || self.is_closing(place)

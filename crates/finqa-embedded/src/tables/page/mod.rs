@@ -27,9 +27,9 @@ pub(crate) struct Tables {
     pub(crate) tables: Vec<ReportTable>,
     pub(crate) weights: Weights,
     pub(crate) years: FiscalYears,
-    /// Stems of the sentences on a plain page; empty for a report.
+    /// Stems of the sentences on a page with a single table; empty for a report.
     pub(crate) text: HashSet<String>,
-    plain: bool,
+    single: bool,
     /// The first texts of a report, which may name the company.
     pub(crate) head: String,
     /// True if a table has columns of the group and of the company.
@@ -59,16 +59,16 @@ pub(crate) fn missing<T>(why: impl Into<String>) -> TableResult<T> {
 }
 
 impl Tables {
-    /// Reads the tables of a page. Without entries in `document.tables`, it is a plain page.
+    /// Reads the tables of a page. Without entries in `document.tables`, it has a single table.
     pub(crate) fn read(document: &Document) -> Self {
         let page = document.page();
-        let plain = document.tables.is_empty();
+        let single = document.tables.is_empty();
         let above = document.tables.iter().map(|start| start.above.as_slice());
-        let above = above.chain(plain.then_some([].as_slice()));
+        let above = above.chain(single.then_some([].as_slice()));
         let mut tables: Vec<ReportTable> = page
             .tables()
             .zip(above)
-            .map(|(table, above)| ReportTable::read(table, above, plain))
+            .map(|(table, above)| ReportTable::read(table, above, single))
             .collect();
         for (table, start) in tables.iter_mut().zip(&document.tables) {
             table.sheet.clone_from(&start.places.sheet);
@@ -77,7 +77,7 @@ impl Tables {
         let cover = document.cover.clone().unwrap_or_default();
         let columns = tables.iter().flat_map(|table| &table.columns);
         let periods: Vec<Period> = columns.filter_map(|column| column.label.period).collect();
-        let company = if plain {
+        let company = if single {
             Vec::new()
         } else {
             company(&cover, document, &tables)
@@ -85,12 +85,12 @@ impl Tables {
         Self {
             weights: Weights::read(&tables, company),
             years: FiscalYears::read(&cover, &periods, weekly(document)),
-            text: if plain {
+            text: if single {
                 document.sentences().flat_map(stems).collect()
             } else {
                 HashSet::new()
             },
-            plain,
+            single,
             list: page
                 .tables()
                 .next()
@@ -124,7 +124,7 @@ impl Tables {
     /// The word for all years after `year` ("thereafter"), if a schedule ends with that year and
     /// such a word.
     pub(crate) fn after_last(&self, year: u16) -> Option<String> {
-        let mut tables = self.tables.iter().filter(|_| !self.plain);
+        let mut tables = self.tables.iter().filter(|_| !self.single);
         tables.find_map(|table| {
             let after = |label: &&Label| {
                 lists_stem(AFTERWARDS, label.words.iter().next().unwrap_or_default())
@@ -141,15 +141,15 @@ impl Tables {
     }
 
     /// True if the page is the user's own with one table, and not a report.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.plain
+    pub(crate) fn is_single_table(&self) -> bool {
+        self.single
     }
 
     /// True if a question is answered from the labels or not at all: in a report, whose guesses are
     /// made by the labels too, and in a list of transactions, because a single figure is not a
     /// guess at a sum.
     pub(crate) fn has_no_guess(&self) -> bool {
-        !self.plain || self.list.is_some()
+        !self.single || self.list.is_some()
     }
 
     /// True if a label or a title has the word.
@@ -158,7 +158,7 @@ impl Tables {
             let mut rows = table.rows.iter().skip(1);
             rows.any(|row| row.says(word)) || labels(table).any(|label| label.says(word))
         };
-        if self.is_plain() {
+        if self.is_single_table() {
             self.tables.iter().any(of_label)
         } else {
             self.weights.knows(word)
@@ -166,7 +166,7 @@ impl Tables {
     }
 
     /// The labels that a question can repeat in full without asking for an operation: all labels of
-    /// a plain table, and in a report the names of ratios and of changes in the statement of cash
+    /// a single table, and in a report the names of ratios and of changes in the statement of cash
     /// flows. "The increase in inventories" is then a row and not a difference of two balances.
     pub(crate) fn label_names(&self) -> impl Iterator<Item = &str> {
         let tables = self.tables.iter();
@@ -176,12 +176,12 @@ impl Tables {
             let changes = ["change in ", "changes in ", "increase in ", "decrease in "];
             let flow = table.statement == Some(Statement::Flows)
                 && changes.iter().any(|change| name.starts_with(change));
-            !label.words.is_empty() && (table.plain || name.ends_with(" ratio") || flow)
+            !label.words.is_empty() && (table.single || name.ends_with(" ratio") || flow)
         };
         labels.filter(whole).map(|(_, label)| label.name.as_str())
     }
 
-    /// True if new words can replace an old word in a follow-up. In a plain table, both must name
+    /// True if new words can replace an old word in a follow-up. In a single table, both must name
     /// rows or both columns. In a report, no table may have one only in its rows and the other only
     /// in its columns.
     pub(crate) fn is_alike(&self, new: &[String], old: &str) -> bool {
@@ -192,7 +192,7 @@ impl Tables {
             let old = |label: &Label| label.says(old);
             let rows = (rows.clone().any(new), rows.clone().any(old));
             let columns = (columns.clone().any(new), columns.clone().any(old));
-            if table.plain {
+            if table.single {
                 rows == (true, true) || columns == (true, true)
             } else {
                 ![[rows, columns], [columns, rows]].contains(&[(true, false), (false, true)])

@@ -17,12 +17,12 @@ pub(crate) const SCOPES: [&str; 2] = ["group", "company"];
 #[derive(Debug)]
 pub(crate) struct ReportTable {
     /// True if it is the only table of a user's page. Its labels then name each figure in full.
-    pub(crate) plain: bool,
+    pub(crate) single: bool,
     /// The row of the page that has this table's header.
     pub(crate) first_row: usize,
     /// The words of the title and the upper left cell, which describe all figures.
     pub(crate) title: HashSet<String>,
-    /// The texts above the table; empty for a plain table.
+    /// The texts above the table; empty for a single table.
     pub(crate) above: String,
     /// Words of the title by which the figures are not the whole company's: "parent", "pro forma".
     pub(crate) qualifiers: Vec<String>,
@@ -32,7 +32,7 @@ pub(crate) struct ReportTable {
     pub(crate) columns: Vec<ReportColumn>,
     /// All rows; the first is the header.
     pub(crate) rows: Vec<ReportRow>,
-    /// The row of the only bare total of a plain table. Rows below it are not parts of the total.
+    /// The row of the only bare total of a single table. Rows below it are not parts of the total.
     ends: Option<usize>,
     /// The name of the workbook sheet; empty in other documents.
     pub(crate) sheet: String,
@@ -126,8 +126,8 @@ static UNIT: LazyLock<Regex> =
 static LOSS: LazyLock<Regex> = LazyLock::new(|| regex!(r"\((?:loss|losses|deficit|decrease)\)"));
 
 impl ReportTable {
-    /// Reads a table. `above` has the texts above it, and is empty for a plain table.
-    pub(crate) fn read(table: &Table, above: &[String], plain: bool) -> Self {
+    /// Reads a table. `above` has the texts above it, and is empty for a single table.
+    pub(crate) fn read(table: &Table, above: &[String], single: bool) -> Self {
         let title = above.join(" ");
         let lower = title.to_lowercase();
         let header = table.cells().first().map(Vec::as_slice).unwrap_or_default();
@@ -136,18 +136,18 @@ impl ReportTable {
         let days = DayOrder::of(header.iter().chain(first).map(|cell| &*cell.raw));
         let (over, _) = Times::heading_in(&title, days);
         let over = Times::heading_in(corner, days).0.or(over);
-        let over = over.filter(|_| !plain).unwrap_or_default();
+        let over = over.filter(|_| !single).unwrap_or_default();
         let mut columns: Vec<ReportColumn> = header
             .iter()
-            .map(|cell| ReportColumn::read(&cell.raw, plain, days))
+            .map(|cell| ReportColumn::read(&cell.raw, single, days))
             .collect();
-        if plain {
+        if single {
             date_repeated(&mut columns);
             of_years(&mut columns);
         } else {
             date_spanned(&mut columns);
         }
-        if !plain
+        if !single
             && SCOPES
                 .iter()
                 .all(|scope| columns.iter().any(|one| one.is_of(scope)))
@@ -167,7 +167,7 @@ impl ReportTable {
         let said = lower.split(|c: char| !c.is_alphabetic());
         let qualifiers = said.filter(|word| QUALIFIERS.contains(word));
         let mut out = Self {
-            plain,
+            single,
             first_row: table.first_row(),
             title: plain_stems(&INCLUDED.replace_all(&format!("{title} {corner}"), " "))
                 .into_iter()
@@ -205,7 +205,7 @@ impl ReportTable {
     fn read_rows(&self, table: &Table, days: DayOrder) -> Vec<ReportRow> {
         let width = self.columns.len();
         let percent: Vec<bool> = (0..width)
-            .map(|at| !self.plain && table.is_of_percent(at))
+            .map(|at| !self.single && table.is_of_percent(at))
             .collect();
         let unit = self.columns.iter().position(|column| {
             let heading = column.printed.to_lowercase();
@@ -220,9 +220,9 @@ impl ReportTable {
             read.label.words = read.label.words.shared(&mut known);
             let figure = |(c, cell): (usize, &Cell)| {
                 let number = cell.number.as_ref();
-                // In a plain table, a text such as "6 months" is a figure too.
+                // In a single table, a text such as "6 months" is a figure too.
                 let number = number
-                    .filter(|_| cell.kind == CellKind::Number || self.plain && at > 0 && c > 0)?;
+                    .filter(|_| cell.kind == CellKind::Number || self.single && at > 0 && c > 0)?;
                 let percent = number.percent || percent.get(c).copied().unwrap_or_default();
                 let scale = table.scale_at(at, c).filter(|_| !percent);
                 Some(ReportFigure::read(number, percent, scale))
@@ -239,7 +239,7 @@ impl ReportTable {
             // "Total assets" below "Current assets" does not belong to that section, and "Net cash
             // from operating activities" not to the section of working capital above it.
             let apart = match self.statement {
-                _ if self.plain => read.label.total && read.label.words.len() > 1,
+                _ if self.single => read.label.total && read.label.words.len() > 1,
                 Some(Statement::Flows) => CASH_OF_ACTIVITIES
                     .iter()
                     .all(|word| read.label.words.contains(word)),
@@ -250,7 +250,7 @@ impl ReportTable {
             }
             if heading {
                 // A heading directly below another one is a part of it, so its name has both.
-                let name: Arc<str> = if after_heading && !self.plain {
+                let name: Arc<str> = if after_heading && !self.single {
                     format!("{} {}", section.0, row.label).into()
                 } else {
                     row.label.as_str().into()
@@ -287,7 +287,7 @@ impl ReportTable {
         self.scaled && !of_things
     }
 
-    /// The row of the only bare "Total" of a plain table; `None` without exactly one, or with fewer
+    /// The row of the only bare "Total" of a single table; `None` without exactly one, or with fewer
     /// than two rows above it. Rows below it are of another kind: "of which", or a cost.
     fn last_of_parts(&self) -> Option<usize> {
         let rows = self.rows.iter().enumerate().skip(1);
@@ -298,7 +298,7 @@ impl ReportTable {
         }
     }
 
-    /// True if the row is one of those that a plain table's total adds up.
+    /// True if the row is one of those that a single table's total adds up.
     pub(crate) fn is_part(&self, row: usize) -> bool {
         let ends = self.ends.is_some_and(|end| row > end);
         !ends && self.rows.get(row).is_some_and(|row| !row.label.total)
@@ -384,11 +384,11 @@ pub(crate) fn brackets(text: &str) -> (String, &str) {
 
 impl Label {
     /// Splits a printed label into its words, its period and the words in brackets.
-    fn read(printed: &str, plain: bool, days: DayOrder) -> Self {
+    fn read(printed: &str, single: bool, days: DayOrder) -> Self {
         let (mut period, rest) = Times::heading_in(printed, days);
         if let Some(month) = period
             .as_mut()
-            .filter(|period| plain && period.length() == 1)
+            .filter(|period| single && period.length() == 1)
         {
             month.months = Some(1);
         }
@@ -397,7 +397,7 @@ impl Label {
         let mut words = plain_stems(&without_unit(&text).unwrap_or(text));
         // "IT" has no stems, because "it" is a filler word. It is kept in capitals, so that no word
         // of a question in lower case meets it.
-        if plain && words.is_empty() && period.is_none() && !printed.is_empty() {
+        if single && words.is_empty() && period.is_none() && !printed.is_empty() {
             words.push(printed.to_owned());
         }
         let name = if words.is_empty() { printed } else { &rest };
@@ -405,7 +405,7 @@ impl Label {
         Self {
             // "% of total" is a share and not a total.
             total: !name.contains('%') && words.iter().any(|word| TOTALS.contains(word))
-                || plain && name == "Group",
+                || single && name == "Group",
             name,
             words: words.into(),
             deducted: Vec::new(),
@@ -436,9 +436,9 @@ impl ReportColumn {
         words.any(|word| word == scope)
     }
 
-    fn read(printed: &str, plain: bool, days: DayOrder) -> Self {
-        let mut label = Label::read(printed, plain, days);
-        if !plain {
+    fn read(printed: &str, single: bool, days: DayOrder) -> Self {
+        let mut label = Label::read(printed, single, days);
+        if !single {
             let (_, rest) = Times::heading_in(printed, days);
             let rest = UNIT.replace_all(&rest.to_lowercase(), " ").into_owned();
             // "Profit (loss)" is the profit, whichever sign it has.
@@ -459,8 +459,8 @@ impl ReportColumn {
 impl ReportRow {
     /// Reads the label of a row. The caller fills in the cells and the section.
     fn read(printed: &str, table: &ReportTable, days: DayOrder) -> Self {
-        let mut label = Label::read(printed, table.plain, days);
-        if !table.plain && label.period.is_none_or(|period| period.end.year.is_none()) {
+        let mut label = Label::read(printed, table.single, days);
+        if !table.single && label.period.is_none_or(|period| period.end.year.is_none()) {
             let (plain, inside) = brackets(printed);
             let (plain, other) = in_one_script(&plain).unwrap_or((plain, String::new()));
             let lower = plain.to_lowercase();

@@ -164,10 +164,10 @@ fn split(tokens: &[Token], cue: Cue) -> Option<(&[Token], &[Token])> {
     sides.next().is_none().then_some((left, right))
 }
 
-/// Reads what a question asks for; `None` if it is not understood in full. In a plain table, each
+/// Reads what a question asks for; `None` if it is not understood in full. In a single table, each
 /// figure must have one period.
-pub(crate) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
-    if !plain {
+pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
+    if !single {
         let (apart, rest) = apart(tokens).unwrap_or_else(|| (Vec::new(), tokens));
         if let Some((ranking, of)) = ranking::read(rest) {
             return Some(Asked {
@@ -176,7 +176,7 @@ pub(crate) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
             });
         }
         if !apart.is_empty() {
-            return extreme(rest, plain)?.map(|asked| Asked { apart, ..asked });
+            return extreme(rest, single)?.map(|asked| Asked { apart, ..asked });
         }
     }
     // In "debt in all, current and non-current", both parts are one figure and not a list.
@@ -184,7 +184,7 @@ pub(crate) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
         .iter()
         .any(|token| matches!(token.part, TokenPart::BothTerms));
     let of_both: Vec<Token>;
-    let tokens = if both && !plain {
+    let tokens = if both && !single {
         let kept = tokens.iter().filter(|token| {
             !matches!(token.cue(), Some(Cue::Sum | Cue::Total | Cue::And)) && token.text != ","
         });
@@ -195,11 +195,11 @@ pub(crate) fn read(tokens: &[Token], plain: bool) -> Option<Asked> {
     };
     // "Which was larger, A or B?" has the same forms as "Was A or B larger?".
     let yes_no = lists(YES_NO, &tokens.first()?.text) || has(tokens, &[Cue::Or]);
-    if !yes_no && let Some(extreme) = extreme(tokens, plain) {
+    if !yes_no && let Some(extreme) = extreme(tokens, single) {
         return extreme;
     }
     let mut forms = FORMS.iter().filter(|form| form.0 == yes_no);
-    let mut asked = forms.find_map(|form| form.read(tokens, plain))?;
+    let mut asked = forms.find_map(|form| form.read(tokens, single))?;
     let several = |of: &Operand| of.spans.len() > 1 || of.each.is_some();
     let lists_them = |of: &Operand| !of.through && asked.operation == Operation::Figure;
     // "A year" with several periods can ask for their average or for the figure of each.
@@ -253,7 +253,7 @@ pub(crate) fn guess(tokens: &[Token]) -> Asked {
 impl Form {
     /// Reads a question by this form. `None` if the question lacks the cues of the form, or if its
     /// operands cannot be read.
-    fn read(&self, tokens: &[Token], plain: bool) -> Option<Asked> {
+    fn read(&self, tokens: &[Token], single: bool) -> Option<Asked> {
         let Self(_, says, form, operation, relative, also) = self;
         if !says.is_empty() && !has(tokens, says) {
             return None;
@@ -265,22 +265,22 @@ impl Form {
         if said && matches!(form, Reversed(Cue::Than)) {
             return None;
         }
-        let mut operands = self.operands(tokens, &allowed, plain)?;
+        let mut operands = self.operands(tokens, &allowed, single)?;
         let divided = relative || *operation == Operation::Ratio;
         for one in &mut operands {
             // A percentage that is asked for is then the result, not a printed figure.
             one.percent &= !divided;
         }
-        let applied = self.applied(&mut operands, plain)?;
+        let applied = self.applied(&mut operands, single)?;
         // "Net loans to total loans" may be a ratio, but "payments to suppliers" is one figure.
         let named = |side| operand(side, None).is_some_and(|of| of.is_named());
         let joined = split(tokens, Cue::To)
-            .filter(|(a, b)| !plain && *operation == Operation::Figure && named(a) && named(b));
+            .filter(|(a, b)| !single && *operation == Operation::Figure && named(a) && named(b));
         // "Total debt to EBITDA" is a ratio, because both sides are known names.
         let known =
             |of: &Operand| !of.names.is_empty() && of.words.iter().all(|(word, _)| is_light(word));
         if let Some((left, right)) = joined
-            && let Some(pair) = both(left, right, &allowed, plain)
+            && let Some(pair) = both(left, right, &allowed, single)
             && pair.iter().all(known)
         {
             return Some(Asked::new(Operation::Ratio, pair));
@@ -298,11 +298,11 @@ impl Form {
 
     /// Reads the operands of this form in the order in which the operation takes them. `None` if a
     /// side of the form is missing or cannot be read as a figure.
-    fn operands(&self, tokens: &[Token], allowed: &[Cue], plain: bool) -> Option<Vec<Operand>> {
+    fn operands(&self, tokens: &[Token], allowed: &[Cue], single: bool) -> Option<Vec<Operand>> {
         match &self.2 {
             One => Some(vec![operand(tokens, Some(allowed))?]),
             Listed(least) => {
-                listed(tokens, Some(allowed), plain).filter(|parts| parts.len() >= *least)
+                listed(tokens, Some(allowed), single).filter(|parts| parts.len() >= *least)
             }
             Sides(cue) => {
                 let (left, right) = split(tokens, *cue)?;
@@ -314,11 +314,11 @@ impl Form {
                 // Words before the verb belong to both sides: "In May, was A or B larger?"
                 let verb = left.iter().position(|token| lists(YES_NO, &token.text));
                 let before = left.get(..verb.filter(|_| self.0).unwrap_or_default())?;
-                both(left, &[before, right].concat(), allowed, plain)
+                both(left, &[before, right].concat(), allowed, single)
             }
             Reversed(cue) => {
                 let (left, right) = split(tokens, *cue)?;
-                both(right, left, allowed, plain)
+                both(right, left, allowed, single)
             }
             WholeFirst(cue) => {
                 let (before, after) = split(tokens, *cue)?;
@@ -327,10 +327,10 @@ impl Form {
                 }
                 let mut wholes = wholes(after);
                 let mut found =
-                    wholes.find_map(|(whole, part)| both(part, whole, allowed, plain))?;
+                    wholes.find_map(|(whole, part)| both(part, whole, allowed, single))?;
                 // The label of the part may be a heading above a row with the name of the whole.
                 if let [part, whole] = found.as_mut_slice() {
-                    part.of = (!plain).then(|| Box::new(whole.clone()));
+                    part.of = (!single).then(|| Box::new(whole.clone()));
                 }
                 Some(found)
             }
@@ -338,18 +338,18 @@ impl Form {
     }
 
     /// The operation on these operands, which it adapts. `None` if it cannot be applied to them.
-    fn applied(&self, operands: &mut Vec<Operand>, plain: bool) -> Option<Operation> {
+    fn applied(&self, operands: &mut Vec<Operand>, single: bool) -> Option<Operation> {
         let operation = &self.3;
         match (operation, operands.as_mut_slice()) {
             // "Total" in "the total of A and B" does not ask for a row called total.
             (Operation::Sum, [_, _, ..]) => operands.iter_mut().for_each(|one| one.total = false),
-            (Operation::Figure, [of]) if of.spans.len() > 1 && plain => {
+            (Operation::Figure, [of]) if of.spans.len() > 1 && single => {
                 return of.total.then_some(Operation::Sum);
             }
             // "The total in each year" can mean one sum or each total.
-            (Operation::Figure, [of]) if of.each.is_some() && of.total && plain => return None,
+            (Operation::Figure, [of]) if of.each.is_some() && of.total && single => return None,
             (Operation::Difference, [one, other]) => {
-                *operands = sides(one.clone(), other.clone(), plain)?;
+                *operands = sides(one.clone(), other.clone(), single)?;
             }
             (Operation::Difference, [_, _, ..]) => return None,
             _ => {}
@@ -360,12 +360,12 @@ impl Form {
 
 /// The operands on the two sides of a cue, each completed by the other. `None` if a side has a cue
 /// that is not in `allowed`.
-fn both(left: &[Token], right: &[Token], allowed: &[Cue], plain: bool) -> Option<Vec<Operand>> {
+fn both(left: &[Token], right: &[Token], allowed: &[Cue], single: bool) -> Option<Vec<Operand>> {
     let (left, right) = (
         operand(left, Some(allowed))?,
         operand(right, Some(allowed))?,
     );
-    sides(left, right, plain)
+    sides(left, right, single)
 }
 
 /// Ways to split the tokens into a whole and a part: "A came from B", or "B in A".
@@ -397,11 +397,11 @@ fn apart(tokens: &[Token]) -> Option<(Vec<String>, &[Token])> {
 
 /// Reads a question for the highest or lowest. `None` for other questions, `Some(None)` if it is
 /// unclear which is asked for. In a report, "which … more" can ask for the highest.
-fn extreme(tokens: &[Token], plain: bool) -> Option<Option<Asked>> {
+fn extreme(tokens: &[Token], single: bool) -> Option<Option<Asked>> {
     let (which, rest) =
-        which(tokens, plain).map_or((None, tokens), |(which, rest)| (Some(which), rest));
+        which(tokens, single).map_or((None, tokens), |(which, rest)| (Some(which), rest));
     // The question word may follow a preposition: "in which year", "and for which segment".
-    let asks = !plain
+    let asks = !single
         && tokens
             .iter()
             .take(3)
@@ -413,11 +413,11 @@ fn extreme(tokens: &[Token], plain: bool) -> Option<Option<Asked>> {
         .iter()
         .any(|token| token.cue() == Some(Cue::Less) && !subtracts(token));
     let smallest = has(tokens, &[Cue::Smallest]) || asks && less;
-    if which.is_none() && !largest && !smallest || !plain && !asks {
+    if which.is_none() && !largest && !smallest || !single && !asks {
         return None;
     }
     let which = which.or(asks.then(|| Which::Label(Vec::new())));
-    let cues: &[Cue] = if plain {
+    let cues: &[Cue] = if single {
         &[Cue::Largest, Cue::Smallest, Cue::Share, Cue::Percent]
     } else {
         &[
@@ -435,7 +435,7 @@ fn extreme(tokens: &[Token], plain: bool) -> Option<Option<Asked>> {
 
 /// The answer that "which" or "when" wants, and the rest of the question. `None` if neither a time
 /// nor, with a word such as "highest", the label of a row is asked for.
-fn which(tokens: &[Token], plain: bool) -> Option<(Which, &[Token])> {
+fn which(tokens: &[Token], single: bool) -> Option<(Which, &[Token])> {
     let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
     let at = usize::from(lists("in during for at", text(0)));
     let rest = tokens.get(at + 1..)?;
@@ -458,6 +458,6 @@ fn which(tokens: &[Token], plain: bool) -> Option<(Which, &[Token])> {
     let stems: Vec<_> = noun.iter().flat_map(with_word).collect();
     let dated = noun.iter().any(|token| token.period().is_some());
     let compares =
-        has(rest, &[Cue::Largest, Cue::Smallest]) || !plain && has(rest, &[Cue::More, Cue::Less]);
+        has(rest, &[Cue::Largest, Cue::Smallest]) || !single && has(rest, &[Cue::More, Cue::Less]);
     (compares && !stems.is_empty() && !dated).then_some((Which::Label(stems), rest))
 }

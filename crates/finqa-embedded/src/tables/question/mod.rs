@@ -114,7 +114,7 @@ pub(crate) fn read(tables: &Tables, question: &str) -> Vec<Token> {
 /// The question with one spelling for the same thing, and without adverbs that change nothing.
 fn simplified(tables: &Tables, question: &str) -> String {
     let question = STATES.replace_all(question, "usa ");
-    let question = if tables.is_plain() {
+    let question = if tables.is_single_table() {
         question
     } else {
         ADVERBS.replace_all(&question, "").into_owned().into()
@@ -132,14 +132,14 @@ struct PerShare {
 }
 
 impl PerShare {
-    /// Finds each "per share" or "per unit" in a question; none if a plain table has the word "per"
+    /// Finds each "per share" or "per unit" in a question; none if a single table has the word "per"
     /// in a label.
     fn find(tables: &Tables, text: &str) -> Self {
         let found = PER_SHARE.captures_iter(text);
         let found =
             found.filter_map(|of| Some((of.name("per")?.range(), of.name("unit")?.start())));
         let (pers, units) = found
-            .filter(|_| !(tables.is_plain() && tables.says("per")))
+            .filter(|_| !(tables.is_single_table() && tables.says("per")))
             .unzip();
         Self { pers, units }
     }
@@ -255,7 +255,7 @@ impl QuestionWords<'_> {
         // This "per" does not divide. In a report, it is a filler in "per diluted share".
         if self.per_share.pers.contains(&word.range) && cue.is_some() && name.is_none() {
             let next = self.start(at + 1);
-            let part = if self.tables.is_plain() || self.per_share.units.contains(&next) {
+            let part = if self.tables.is_single_table() || self.per_share.units.contains(&next) {
                 TokenPart::Word(word.stems.clone())
             } else {
                 TokenPart::Filler
@@ -280,7 +280,7 @@ impl QuestionWords<'_> {
                 .next_start()
                 .is_none_or(|mark| mark > self.start(at + 1))
         };
-        if !self.tables.is_plain() && word.text == "after" && at > 0 && follows() {
+        if !self.tables.is_single_table() && word.text == "after" && at > 0 && follows() {
             return (1, TokenPart::Word(vec!["net".to_owned()]));
         }
         (1, TokenPart::Word(word.stems.clone()))
@@ -305,9 +305,9 @@ impl QuestionWords<'_> {
             let mut own = self.words.iter().skip(at).take(*length);
             !(own.any(|own| self.labels.has(&own.range))
                 || *cue == Cue::Share
-                    && !tables.is_plain()
+                    && !tables.is_single_table()
                     && self.per_share.units.contains(&word.range.start)
-                || *cue == Cue::Share && tables.is_plain() && tables.says("share")
+                || *cue == Cue::Share && tables.is_single_table() && tables.says("share")
                 || *cue == Cue::And && joins_periods
                 || *cue == Cue::Fall && next == Some(&"due")
                 || *cue == Cue::To && next == Some(&"be")
@@ -316,7 +316,7 @@ impl QuestionWords<'_> {
                 || word.text == "not"
                     && !(before.out.last().is_some_and(|last| lists(VERBS, &last.text))
                         && next.is_some_and(|next| !lists("yet", next)))
-                || matches!(cue, Cue::Except | Cue::Multiple | Cue::Covers) && tables.is_plain())
+                || matches!(cue, Cue::Except | Cue::Multiple | Cue::Covers) && tables.is_single_table())
         })
     }
 
@@ -324,8 +324,8 @@ impl QuestionWords<'_> {
     fn spelled_in_label(&self, word: &Word<'_>) -> Option<&str> {
         self.spelled.get(word.range.clone()).filter(|spelled| {
             let other = spelled.eq_ignore_ascii_case(word.text) && *spelled != word.text;
-            let plain = self.tables.is_plain();
-            other && word.stems.is_empty() && plain && self.tables.says(spelled)
+            let single = self.tables.is_single_table();
+            other && word.stems.is_empty() && single && self.tables.says(spelled)
         })
     }
 
@@ -334,7 +334,7 @@ impl QuestionWords<'_> {
         let mut after = self.words.iter().skip(at + 1);
         let named = after.find(|word| !word.stems.is_empty());
         word.text == "over"
-            && self.tables.is_plain()
+            && self.tables.is_single_table()
             && !self.labels.has(&word.range)
             && named.is_some_and(|named| {
                 let start = named.range.start;
@@ -344,15 +344,15 @@ impl QuestionWords<'_> {
     }
 
     fn is_filler(&self, at: usize, word: &Word<'_>) -> bool {
-        let plain = self.tables.is_plain();
+        let single = self.tables.is_single_table();
         // "Regions" in "both regions" is a filler if no label has it.
         let noun = matches!(self.before(at), Some("both" | "all"))
-            && plain
+            && single
             && !word.stems.iter().any(|stem| self.tables.says(stem));
         word.stems.is_empty()
             || noun
             || lists(FILLERS, word.text)
-            || !plain && lists(NOISE, word.text) && !self.labels.has(&word.range)
+            || !single && lists(NOISE, word.text) && !self.labels.has(&word.range)
     }
 
     /// The text of the word before a word.

@@ -132,7 +132,7 @@ fn leaves_out(except: &mut Vec<(String, String)>, token: &Token, next: Option<&T
 pub(crate) fn listed(
     tokens: &[Token],
     allowed: Option<&[Cue]>,
-    plain: bool,
+    single: bool,
 ) -> Option<Vec<Operand>> {
     let joins = |token: &Token| matches!(token.cue(), Some(Cue::And | Cue::Plus));
     // A comma separates operands only before the last "and"; elsewhere it is punctuation.
@@ -145,15 +145,15 @@ pub(crate) fn listed(
     let parts = parts.map(|part| operand(part, allowed));
     let parts = parts.collect::<Option<Vec<Operand>>>()?;
     // In "A and B from 2019 to 2021", it is unclear for which year A is asked, so such a list is
-    // not looked up in a plain table.
-    let is_figure = |part: &Operand| part.is_named() && (part.spans.len() < 2 || !plain);
+    // not looked up in a single table.
+    let is_figure = |part: &Operand| part.is_named() && (part.spans.len() < 2 || !single);
     (parts.len() == 1 || parts.iter().all(is_figure)).then_some(parts)
 }
 
 /// Completes the two operands of a comparison by each other. "Than in 2019" names only a period, so
 /// it takes the other side's figure; a side without a period takes the other's period. `None` if a
 /// side still names no figure.
-pub(crate) fn sides(mut a: Operand, mut b: Operand, plain: bool) -> Option<Vec<Operand>> {
+pub(crate) fn sides(mut a: Operand, mut b: Operand, single: bool) -> Option<Vec<Operand>> {
     // Copies, so that a side gives the other only what it had itself.
     let (first, second) = (a.clone(), b.clone());
     for (one, other) in [(first, &mut b), (second, &mut a)] {
@@ -168,7 +168,7 @@ pub(crate) fn sides(mut a: Operand, mut b: Operand, plain: bool) -> Option<Vec<O
             other.spans = one.spans;
         }
     }
-    let one = |of: &Operand| of.spans.len() < 2 || !plain;
+    let one = |of: &Operand| of.spans.len() < 2 || !single;
     let named = |of: &Operand| (of.is_named() || of.total) && one(of);
     (named(&a) && named(&b)).then(|| vec![a, b])
 }
