@@ -97,7 +97,7 @@ struct BudgetState {
 }
 
 /// The permission to send one request. If it is dropped without
-/// [`BudgetReservation::record_actual`], the request stays counted at its upper bound.
+/// [`BudgetReservation::settle`], the request stays counted at its upper bound.
 pub(super) struct BudgetReservation {
     budget: Arc<Budget>,
     id: u64,
@@ -130,7 +130,7 @@ impl BudgetReservation {
     }
 
     /// Counts the actual cost of the request instead of its upper bound.
-    pub(super) fn record_actual(mut self, actual: Decimal) {
+    pub(super) fn settle(mut self, actual: Decimal) {
         self.actual = Some(actual);
     }
 }
@@ -223,7 +223,7 @@ impl Budget {
             && !durable.await
         {
             // Nothing was sent.
-            reservation.record_actual(Decimal::ZERO);
+            reservation.settle(Decimal::ZERO);
             stop.drain.cancel();
             return None;
         }

@@ -38,7 +38,7 @@ pub(super) fn lower(words: &str, asked: u32, least: u64) -> Option<LowerLimit> {
             .max()
             .copied()
     } else {
-        room(words, &numbers, asked)
+        tokens_left_for_output(words, &numbers, asked)
     };
     let is_maximum = is_maximum && stated.is_some();
     // If the message says `at least`, the length of the prompt is not known.
@@ -55,7 +55,7 @@ pub(super) fn lower(words: &str, asked: u32, least: u64) -> Option<LowerLimit> {
 /// The number of tokens that the prompt leaves for the output: the limit of both together minus the
 /// prompt, or minus the requested total without its output `asked`. `None` if the message does not
 /// state these numbers.
-fn room(words: &str, numbers: &[u64], asked: u64) -> Option<u64> {
+fn tokens_left_for_output(words: &str, numbers: &[u64], asked: u64) -> Option<u64> {
     let mut others = numbers.to_vec();
     if let Some(at) = others.iter().position(|number| *number == asked) {
         others.remove(at);

@@ -35,11 +35,11 @@ impl Node<QuestionState, Route, QuestionFailure> for AnalystNode {
         &[Route::Submit, Route::Stop]
     }
 
-    async fn run(&self, exchange: &mut QuestionState) -> Result<Route, QuestionFailure> {
-        exchange.round = trace::round(exchange.next_round());
-        let span = trace::agent(&exchange.round, "analyst");
-        let taken = self.answer(exchange).instrument(span.clone()).await;
-        let rounds = &exchange.so_far.rounds;
+    async fn run(&self, state: &mut QuestionState) -> Result<Route, QuestionFailure> {
+        state.round = trace::round(state.next_round());
+        let span = trace::agent(&state.round, "analyst");
+        let taken = self.answer(state).instrument(span.clone()).await;
+        let rounds = &state.so_far.rounds;
         let reply = match taken {
             Ok(Route::Submit) => rounds.last().map(|round| round.reply.as_str()),
             _ => None,
@@ -52,23 +52,23 @@ impl Node<QuestionState, Route, QuestionFailure> for AnalystNode {
 impl AnalystNode {
     /// Drafts an answer and adds it as a round. A failure that is the question's outcome is stored
     /// in the state, and the route is `Stop`. Other failures are errors.
-    async fn answer(&self, exchange: &mut QuestionState) -> Result<Route, QuestionFailure> {
+    async fn answer(&self, state: &mut QuestionState) -> Result<Route, QuestionFailure> {
         let drafted = match self {
-            Self::Llm(analyst) => analyst.draft(exchange).await.map(Some),
-            Self::Embedded(analyst) => Ok(analyst.draft(exchange)),
+            Self::Llm(analyst) => analyst.draft(state).await.map(Some),
+            Self::Embedded(analyst) => Ok(analyst.draft(state)),
         };
-        let is_first = exchange.so_far.rounds.is_empty();
+        let is_first = state.so_far.rounds.is_empty();
         let failure = match drafted {
             Ok(Some(round)) => match no_value(&round.answer) {
                 None => {
-                    exchange.so_far.rounds.push(round);
+                    state.so_far.rounds.push(round);
                     return Ok(Route::Submit);
                 }
                 Some(reason) => Some(parse_failure(reason)),
             },
             Ok(None) if is_first => {
                 let reason = match self {
-                    Self::Embedded(analyst) => analyst.reason(&exchange.question),
+                    Self::Embedded(analyst) => analyst.reason(&state.question),
                     Self::Llm(_) => "the reply has no answer".to_owned(),
                 };
                 Some(parse_failure(reason))
@@ -77,11 +77,11 @@ impl AnalystNode {
             Err(failure) if !failure.is_outcome() => return Err(failure),
             Err(failure) => Some(failure),
         };
-        exchange.so_far.stop = match failure {
+        state.so_far.stop = match failure {
             Some(_) => StopReason::Failed,
             None => StopReason::NoNewAnswer,
         };
-        exchange.failure = failure;
+        state.failure = failure;
         Ok(Route::Stop)
     }
 }
@@ -89,8 +89,8 @@ impl AnalystNode {
 impl LlmAgent {
     /// Drafts an answer. The first draft is the most common one among the samples. A revision is an
     /// answer to criticism and is sampled once.
-    async fn draft(&self, exchange: &mut QuestionState) -> Result<Round, QuestionFailure> {
-        let samples = if exchange.so_far.rounds.is_empty() {
+    async fn draft(&self, state: &mut QuestionState) -> Result<Round, QuestionFailure> {
+        let samples = if state.so_far.rounds.is_empty() {
             self.samples.max(1)
         } else {
             1
@@ -103,17 +103,17 @@ impl LlmAgent {
         } else {
             1
         };
-        let asked = exchange.calls.calls.len();
+        let asked = state.calls.calls.len();
         let mut drafts = Vec::new();
         for numbers in [1..=together, together + 1..=samples] {
-            drafts.extend(self.sample(exchange, numbers).await?);
+            drafts.extend(self.sample(state, numbers).await?);
         }
-        if let Some(made) = exchange.calls.calls.get_mut(asked..) {
+        if let Some(made) = state.calls.calls.get_mut(asked..) {
             order_samples(made);
         }
-        let (draft, votes) = most_common(drafts, exchange.so_far.opinion.as_ref())?;
+        let (draft, votes) = most_common(drafts, state.so_far.opinion.as_ref())?;
         if samples > 1 {
-            exchange.so_far.votes = Some(votes);
+            state.so_far.votes = Some(votes);
         }
         Ok(draft)
     }
@@ -122,10 +122,10 @@ impl LlmAgent {
     /// that a resumed run gives each sample its own reply.
     async fn sample(
         &self,
-        exchange: &mut QuestionState,
+        state: &mut QuestionState,
         numbers: RangeInclusive<u32>,
     ) -> Result<Vec<Result<Round, QuestionFailure>>, QuestionFailure> {
-        let epoch = exchange.epoch;
+        let epoch = state.epoch;
         let request = |name: &str, number: u32, messages: Vec<ChatMessage>| {
             let sampling = self.sampling.nth(epoch, self.samples, number);
             match number {
@@ -133,15 +133,15 @@ impl LlmAgent {
                 number => sampling.analysis_request(&format!("{name}#{number}"), messages),
             }
         };
-        let dialogue = self.dialogue(exchange)?;
+        let dialogue = self.dialogue(state)?;
         let first = numbers.clone();
         let first = first.map(|number| request("analyst", number, dialogue.clone()));
-        let replies = exchange.call_all(&*self.model, first.collect()).await?;
+        let replies = state.call_all(&*self.model, first.collect()).await?;
         let mut drafts = Vec::new();
         let (mut places, mut again) = (Vec::new(), Vec::new());
         for (number, reply) in numbers.zip(replies) {
             let draft = match &reply {
-                Ok(reply) => read(exchange, reply),
+                Ok(reply) => read(state, reply),
                 Err(failure) => Err(failure.clone()),
             };
             let (quoted, error) = match (reply, &draft) {
@@ -164,11 +164,11 @@ impl LlmAgent {
             }
             drafts.push(draft);
         }
-        let replies = exchange.call_all(&*self.model, again).await?;
+        let replies = state.call_all(&*self.model, again).await?;
         for (place, reply) in places.into_iter().zip(replies) {
             if let Some(draft) = drafts.get_mut(place) {
                 *draft = reply
-                    .and_then(|reply| read(exchange, &reply))
+                    .and_then(|reply| read(state, &reply))
                     .map(|draft| Round {
                         reasked: true,
                         ..draft
@@ -180,9 +180,9 @@ impl LlmAgent {
 
     /// The conversation: the system prompt and the question, then each earlier reply with its
     /// criticism.
-    fn dialogue(&self, exchange: &QuestionState) -> Result<Vec<ChatMessage>, QuestionFailure> {
-        let mut messages = opening(self.prompts.analyst(&exchange.question)?);
-        for round in &exchange.so_far.rounds {
+    fn dialogue(&self, state: &QuestionState) -> Result<Vec<ChatMessage>, QuestionFailure> {
+        let mut messages = opening(self.prompts.analyst(&state.question)?);
+        for round in &state.so_far.rounds {
             messages.push(ChatMessage::assistant(round.reply.clone()));
             messages.push(ChatMessage::user(self.prompts.revise(&round.criticism())?));
         }
@@ -192,15 +192,15 @@ impl LlmAgent {
 
 /// Reads the draft in a reply. If the reply cannot be read or has no value, the error says why in
 /// one line.
-fn read(exchange: &QuestionState, reply: &str) -> Result<Round, QuestionFailure> {
+fn read(state: &QuestionState, reply: &str) -> Result<Round, QuestionFailure> {
     let analysis = parse::analysis(reply).map_err(|failure| parse_failure(failure.to_string()))?;
-    let answer = Answer::from_analysis(&analysis, &exchange.question);
+    let answer = Answer::from_analysis(&analysis, &state.question);
     match no_value(&answer) {
         Some(reason) => Err(parse_failure(reason)),
-        None if is_echo(&answer, &exchange.so_far.rounds) => Err(parse_failure(
+        None if is_echo(&answer, &state.so_far.rounds) => Err(parse_failure(
             "its `answer` repeats the criticism of the answer before".to_owned(),
         )),
-        None => Ok(Round::new(exchange.next_round(), reply.to_owned(), answer)),
+        None => Ok(Round::new(state.next_round(), reply.to_owned(), answer)),
     }
 }
 

@@ -37,14 +37,14 @@ impl Node<QuestionState, Route, QuestionFailure> for CriticNode {
         &[Route::Accept, Route::Revise]
     }
 
-    async fn run(&self, exchange: &mut QuestionState) -> Result<Route, QuestionFailure> {
-        let span = trace::agent(&exchange.round, "critic");
-        let taken = self.review(exchange).instrument(span.clone()).await;
-        let round = exchange.so_far.rounds.last();
+    async fn run(&self, state: &mut QuestionState) -> Result<Route, QuestionFailure> {
+        let span = trace::agent(&state.round, "critic");
+        let taken = self.review(state).instrument(span.clone()).await;
+        let round = state.so_far.rounds.last();
         let reply = round.and_then(|round| round.critic_reply.as_deref());
         trace::record_step(&span, &taken, reply);
         if let Some(round) = round {
-            trace::record_verdict(&exchange.round, round);
+            trace::record_verdict(&state.round, round);
         }
         taken
     }
@@ -52,33 +52,33 @@ impl Node<QuestionState, Route, QuestionFailure> for CriticNode {
 
 impl CriticNode {
     /// Reviews the last round, and sets its findings and its verdict.
-    async fn review(&self, exchange: &mut QuestionState) -> Result<Route, QuestionFailure> {
+    async fn review(&self, state: &mut QuestionState) -> Result<Route, QuestionFailure> {
         // The graph enters this node only after a draft.
-        let Some(round) = exchange.so_far.rounds.last() else {
+        let Some(round) = state.so_far.rounds.last() else {
             return Ok(Route::Accept);
         };
         let mut findings = Vec::new();
         if self.mode != CriticMode::Off {
             findings = if self.checks {
-                verify::check(&exchange.question, &round.answer)
+                verify::check(&state.question, &round.answer)
             } else {
                 verify::unusable(&round.answer)
             };
-            findings.extend(self.other_opinion(exchange, round));
+            findings.extend(self.other_opinion(state, round));
         }
         let is_objected = findings.iter().any(|finding| finding.kind.sends_back());
-        let opinion = exchange.so_far.opinion.as_ref();
+        let opinion = state.so_far.opinion.as_ref();
         let differs = opinion.is_some_and(|opinion| !opinion.agrees_with(&round.answer));
         let is_asked = match self.mode {
             CriticMode::Llm => true,
             CriticMode::Auto => is_objected || differs,
             CriticMode::Rules | CriticMode::Off => false,
         };
-        if let Some(round) = exchange.so_far.rounds.last_mut() {
+        if let Some(round) = state.so_far.rounds.last_mut() {
             round.findings = findings;
         }
         let (verdict, reply, error) = match self.llm.as_ref().filter(|_| is_asked) {
-            Some(critic) => match critic.verdict(exchange).await {
+            Some(critic) => match critic.verdict(state).await {
                 Ok((verdict, reply)) => (verdict, Some(reply), None),
                 Err(failure) if !failure.is_outcome() => return Err(failure),
                 // Keep the answer. Its round records that no critic reviewed it.
@@ -91,22 +91,22 @@ impl CriticNode {
             }
             None => (CriticVerdict::Ok, None, None),
         };
-        if let Some(round) = exchange.so_far.rounds.last_mut() {
+        if let Some(round) = state.so_far.rounds.last_mut() {
             round.verdict = verdict;
             round.critic_reply = reply;
             round.critic_error = error;
         }
-        let Some(stop) = self.stop(&exchange.so_far.rounds, is_objected) else {
+        let Some(stop) = self.stop(&state.so_far.rounds, is_objected) else {
             return Ok(Route::Revise);
         };
-        exchange.so_far.stop = stop;
+        state.so_far.stop = stop;
         Ok(Route::Accept)
     }
 
     /// The second opinion as a finding, if it may be shown to critics, is sure, and differs from
     /// the answer.
-    fn other_opinion(&self, exchange: &QuestionState, round: &Round) -> Option<Finding> {
-        let opinion = exchange.so_far.opinion.as_ref();
+    fn other_opinion(&self, state: &QuestionState, round: &Round) -> Option<Finding> {
+        let opinion = state.so_far.opinion.as_ref();
         let opinion = opinion.filter(|_| self.shows_opinion)?;
         let differs = opinion.is_sure() && !opinion.agrees_with(&round.answer);
         differs.then(|| opinion.finding())
@@ -143,9 +143,9 @@ impl LlmAgent {
     /// more. If that reply cannot be read either, its words are the finding.
     async fn verdict(
         &self,
-        exchange: &mut QuestionState,
+        state: &mut QuestionState,
     ) -> Result<(CriticVerdict, String), QuestionFailure> {
-        let Some(round) = exchange.so_far.rounds.last() else {
+        let Some(round) = state.so_far.rounds.last() else {
             return Ok((CriticVerdict::Skipped, String::new()));
         };
         let number = round.number;
@@ -155,18 +155,18 @@ impl LlmAgent {
             printed: round.answer.printed.clone(),
             findings: round.findings.iter().map(ToString::to_string).collect(),
         };
-        let prompt = self.prompts.critic(&exchange.question, &view)?;
-        let sampling = self.sampling.nth(exchange.epoch, self.samples, 1);
+        let prompt = self.prompts.critic(&state.question, &view)?;
+        let sampling = self.sampling.nth(state.epoch, self.samples, 1);
         let request = sampling.verdict_request(opening(prompt));
         let mut again = request.clone();
-        let reply = exchange.call(&*self.model, number, request).await?;
+        let reply = state.call(&*self.model, number, request).await?;
         let Some(unread) = parse::unread_revision(&reply) else {
             return Ok((parse::verdict(&reply), reply));
         };
         again.node = "critic_reask".to_owned();
         again.messages.push(ChatMessage::assistant(reply.as_str()));
         again.messages.push(ChatMessage::user(FINDINGS));
-        let reply = match exchange.call(&*self.model, number, again).await {
+        let reply = match state.call(&*self.model, number, again).await {
             Err(failure) if !failure.is_outcome() => return Err(failure),
             // If the second request fails, the first reply still asked for a revision.
             second => second.unwrap_or(reply),

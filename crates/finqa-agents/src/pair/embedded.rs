@@ -112,11 +112,11 @@ impl EmbeddedAgent {
     }
 
     /// The only draft. `None` if no number of the page fits, or if the critic sent the draft back.
-    pub(super) fn draft(&self, exchange: &QuestionState) -> Option<Round> {
-        if !exchange.so_far.rounds.is_empty() {
+    pub(super) fn draft(&self, state: &QuestionState) -> Option<Round> {
+        if !state.so_far.rounds.is_empty() {
             return None;
         }
-        let (answer, analysis) = self.answer(&exchange.question)?;
+        let (answer, analysis) = self.answer(&state.question)?;
         // An `Analysis` can always be serialised.
         let reply = serde_json::to_string(&analysis).unwrap_or_default();
         Some(Round::new(1, reply, answer))

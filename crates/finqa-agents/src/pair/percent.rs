@@ -121,14 +121,14 @@ impl ProgramFigures<'_> {
     fn steps(&self, steps: &[ProgramStep]) -> Option<PercentForm> {
         let mut known = Vec::with_capacity(steps.len());
         for step in steps {
-            known.push(self.step(&known, step));
+            known.push(self.form_of_step(&known, step));
         }
         known.last().copied()
     }
 
     /// Whether the result of a step is in percent, given the same for the results of the earlier
     /// steps.
-    fn step(&self, earlier: &[PercentForm], step: &ProgramStep) -> PercentForm {
+    fn form_of_step(&self, earlier: &[PercentForm], step: &ProgramStep) -> PercentForm {
         let [first, second] = &step.arguments;
         let measure = |argument: &Argument| self.argument(earlier, argument);
         match step.op {
@@ -137,16 +137,18 @@ impl ProgramFigures<'_> {
                 (PercentForm::Percent, PercentForm::Percent) => PercentForm::Percent,
                 _ => PercentForm::Unmarked,
             },
-            Op::Multiply | Op::Divide => match (self.count(first), self.count(second)) {
-                // Dividing by 100 turns a percentage into a fraction.
-                (_, Some(100.0)) if step.op == Op::Divide => PercentForm::Fraction,
-                (_, Some(100.0)) | (Some(100.0), _) if step.op == Op::Multiply => {
-                    PercentForm::Percent
+            Op::Multiply | Op::Divide => {
+                match (self.scaling_constant(first), self.scaling_constant(second)) {
+                    // Dividing by 100 turns a percentage into a fraction.
+                    (_, Some(100.0)) if step.op == Op::Divide => PercentForm::Fraction,
+                    (_, Some(100.0)) | (Some(100.0), _) if step.op == Op::Multiply => {
+                        PercentForm::Percent
+                    }
+                    (None, Some(_)) => measure(first),
+                    (Some(_), None) if step.op == Op::Multiply => measure(second),
+                    _ => PercentForm::Fraction,
                 }
-                (None, Some(_)) => measure(first),
-                (Some(_), None) if step.op == Op::Multiply => measure(second),
-                _ => PercentForm::Fraction,
-            },
+            }
             Op::Exp | Op::Greater => PercentForm::Fraction,
             Op::TableMax | Op::TableMin | Op::TableSum | Op::TableAverage => self.row(first),
         }
@@ -198,7 +200,7 @@ impl ProgramFigures<'_> {
 
     /// The value of an argument that only counts or scales. This is a constant, or a small whole
     /// number or power of ten that is not a figure of the page. `None` for every other argument.
-    fn count(&self, argument: &Argument) -> Option<f64> {
+    fn scaling_constant(&self, argument: &Argument) -> Option<f64> {
         match argument {
             Argument::Literal { text, value }
                 if text.starts_with("const_")

@@ -88,11 +88,11 @@ impl Solver for TwoAgentSolver {
         stop: Stop,
         on_round: &(dyn for<'r> Fn(&'r Round) + Send + Sync),
     ) -> Result<Solution, Interruption> {
-        let mut exchange = QuestionState::new(Arc::clone(&question), epoch, memory, stop.clone());
+        let mut state = QuestionState::new(Arc::clone(&question), epoch, memory, stop.clone());
         let second = self.second_opinion.as_ref();
-        exchange.so_far.opinion = second.and_then(|embedded| embedded.opinion(&question));
-        let hook = |node: &str, exchange: &QuestionState| {
-            if let (CRITIC, Some(round)) = (node, exchange.so_far.rounds.last()) {
+        state.so_far.opinion = second.and_then(|embedded| embedded.opinion(&question));
+        let hook = |node: &str, state: &QuestionState| {
+            if let (CRITIC, Some(round)) = (node, state.so_far.rounds.last()) {
                 on_round(round);
             }
         };
@@ -104,8 +104,8 @@ impl Solver for TwoAgentSolver {
             cancel: stop.abort,
             hook: Some(&hook),
         };
-        match self.graph.run(&mut exchange, options).await {
-            Ok(()) => Ok(self.choose(close(exchange), &question)),
+        match self.graph.run(&mut state, options).await {
+            Ok(()) => Ok(self.choose(close(state), &question)),
             Err(GraphRunError::Cancelled { .. }) => Err(Interruption::Cancelled),
             Err(GraphRunError::Node { source, .. }) => match source.scope {
                 Scope::Cancelled => Err(Interruption::Cancelled),
@@ -113,12 +113,12 @@ impl Solver for TwoAgentSolver {
                     source.message,
                 ))),
                 Scope::Provider => {
-                    exchange.failure = Some(source);
-                    Err(Interruption::Provider(Box::new(close(exchange))))
+                    state.failure = Some(source);
+                    Err(Interruption::Provider(Box::new(close(state))))
                 }
                 Scope::Request => {
-                    exchange.failure = Some(source);
-                    Ok(self.choose(close(exchange), &question))
+                    state.failure = Some(source);
+                    Ok(self.choose(close(state), &question))
                 }
             },
             Err(error @ (GraphRunError::StepLimit { .. } | GraphRunError::Undeclared { .. })) => {

@@ -70,7 +70,7 @@ impl Table {
         let places =
             places.flat_map(|(row, cells)| (1..cells.len()).map(move |column| (row, column)));
         let raised: Vec<(usize, usize, u32)> = places
-            .filter_map(|(row, column)| Some((row, column, self.unit_at(row, column)?.1)))
+            .filter_map(|(row, column)| Some((row, column, self.stated_scale(row, column)?.1)))
             .filter(|(row, _, power)| *row > 0 && *power > 0)
             .collect();
         for (row, column, power) in raised {
@@ -136,7 +136,9 @@ impl Table {
         if number.percent || number.settled {
             number.scale.filter(|_| number.settled)
         } else {
-            number.scale.or_else(|| Some(self.unit_at(row, column)?.0))
+            number
+                .scale
+                .or_else(|| Some(self.stated_scale(row, column)?.0))
         }
     }
 
@@ -161,7 +163,7 @@ impl Table {
     /// over if the printed word is larger than every [`Scale`]: a trillion is 10^3 billion.
     /// The nearest statement counts: the row's label, its heading, a column "Unit", the column's
     /// label, the table.
-    fn unit_at(&self, row: usize, column: usize) -> Option<(Scale, u32)> {
+    fn stated_scale(&self, row: usize, column: usize) -> Option<(Scale, u32)> {
         let labels = self.rows.get(row)?;
         let of_row = scale_of_label(&labels.label);
         let of_row = of_row.or_else(|| {
@@ -175,27 +177,29 @@ impl Table {
                 .filter(|_| self.report || self.scale().is_some())
         };
         let column_name = &self.columns.get(column)?.label;
-        of_row.or_else(|| self.unit_beside(row)).or_else(|| {
-            // Remove the unit from the name, because "2031 (in millions, except per share data)"
-            // does not mean amounts per share.
-            let unit = of_column().map_or("", |unit| unit.text.as_str());
-            let name = if column_name == unit {
-                column_name.to_lowercase()
-            } else {
-                column_name.replace(unit, "").to_lowercase()
-            };
-            if has_no_scale(&name) && !counts_shares(&name) {
-                return None;
-            }
-            let of_things = |unit: &&Caption| !is_apart(&name, unit);
-            let caption = of_column().or_else(|| of_table().filter(of_things))?;
-            Some((self.scale_in(row, &name, caption)?, caption.power))
-        })
+        of_row
+            .or_else(|| self.scale_of_unit_column(row))
+            .or_else(|| {
+                // Remove the unit from the name, because "2031 (in millions, except per share data)"
+                // does not mean amounts per share.
+                let unit = of_column().map_or("", |unit| unit.text.as_str());
+                let name = if column_name == unit {
+                    column_name.to_lowercase()
+                } else {
+                    column_name.replace(unit, "").to_lowercase()
+                };
+                if has_no_scale(&name) && !counts_shares(&name) {
+                    return None;
+                }
+                let of_things = |unit: &&Caption| !is_apart(&name, unit);
+                let caption = of_column().or_else(|| of_table().filter(of_things))?;
+                Some((self.scale_in(row, &name, caption)?, caption.power))
+            })
     }
 
     /// The scale that a column "Unit" states for a row, such as `EUR thousand`. `None` without such
     /// a column, and if its cell is no unit with a scale.
-    fn unit_beside(&self, row: usize) -> Option<(Scale, u32)> {
+    fn scale_of_unit_column(&self, row: usize) -> Option<(Scale, u32)> {
         let is_unit =
             |label: &str| matches!(label.trim().to_lowercase().as_str(), "unit" | "units");
         let at = self

@@ -77,19 +77,19 @@ impl<T> Expression<T> {
     /// The unrounded value. `None` if the executor would fail. Also `None` if any step is not
     /// finite, although the official executor continues with infinity as Python does.
     pub fn value(&self) -> Option<Value> {
-        self.value_with(&|leaf| leaf.value)
+        self.value_with_leaves(&|leaf| leaf.value)
     }
 
     /// The value with these numbers instead of the leaves' own values. `None` if a number is not
     /// finite, or if a step has no value.
-    pub fn value_with(&self, number: &impl Fn(&Leaf<T>) -> f64) -> Option<Value> {
+    pub fn value_with_leaves(&self, number: &impl Fn(&Leaf<T>) -> f64) -> Option<Value> {
         match self {
             Self::Leaf(leaf) => {
                 let number = number(leaf);
                 number.is_finite().then_some(Value::Number(number))
             }
             Self::Step(op, a, b) => {
-                let (a, b) = (a.value_with(number)?, b.value_with(number)?);
+                let (a, b) = (a.value_with_leaves(number)?, b.value_with_leaves(number)?);
                 op.apply(a.number()?, b.number()?)
             }
         }

@@ -105,7 +105,7 @@ fn named_year<'t>(texts: impl Iterator<Item = &'t str>, period_end: &str) -> Opt
 /// The month in which a fiscal year ends, from `--09-28`.
 fn month_of_digits(date: &str) -> Option<u8> {
     let (month, day) = date.trim_start_matches('-').split_once('-')?;
-    called(month.parse().ok()?, day.parse().ok()?)
+    month_of_year_end(month.parse().ok()?, day.parse().ok()?)
 }
 
 /// The month in which a fiscal year ends, from "September 28, 2031". `None` for any other text.
@@ -114,12 +114,12 @@ fn month_of_words(date: &str) -> Option<u8> {
     let name = name.to_lowercase();
     let at = MONTHS.iter().position(|month| *month == name)?;
     let day = day.split(',').next()?;
-    called(u8::try_from(at + 1).ok()?, day.parse().ok()?)
+    month_of_year_end(u8::try_from(at + 1).ok()?, day.parse().ok()?)
 }
 
 /// The month that a year's end belongs to: a fiscal year of 52 or 53 weeks that ends in the first
 /// days of a month counts as that of the month before. `None` if `month` is not a month.
-fn called(month: u8, day: u8) -> Option<u8> {
+fn month_of_year_end(month: u8, day: u8) -> Option<u8> {
     // The month before; it is December for January.
     let last = if day <= 7 {
         (month + 10) % 12 + 1

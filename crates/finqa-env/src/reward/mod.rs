@@ -206,7 +206,7 @@ impl Grader {
             numbers.map(|number| compared(Some(number), "")).collect()
         };
         Ok(Some(GradedAnswer::new(
-            values.len() == truths.len() && self.parts_equal(&values, unread, &truths)?,
+            values.len() == truths.len() && self.values_equal(&values, unread, &truths)?,
             ComparisonRule::List,
             numbers(&values),
             numbers(&truths),
@@ -216,7 +216,7 @@ impl Grader {
     /// Compares values by their years if both sides have the same years, and otherwise by their
     /// order. The caller has compared the numbers of parts. `unread` is the number of parts of the
     /// answer that are not numbers.
-    fn parts_equal(
+    fn values_equal(
         &self,
         values: &[AnswerPart],
         unread: usize,

@@ -96,7 +96,7 @@ impl Tools {
             ("get_table_info", [company, table]) => Some(self.get_table_info(company, table)),
             ("sql_query", [company, table, query]) => {
                 let brief = self.limits.brief();
-                self.attempt(company, table, query, brief).ok()
+                self.query_within(company, table, query, brief).ok()
             }
             // `submit_answer` only repeats the answer, because the episode grades it.
             (SUBMIT_ANSWER, [answer]) => Some(format!("Answer submitted: {answer}")),
@@ -146,21 +146,21 @@ impl Tools {
 
     /// The rows of a query over one table, as a JSON list of records.
     pub fn sql_query(&self, company: &str, table: &str, query: &str) -> String {
-        self.attempt(company, table, query, self.limits.brief())
+        self.query_within(company, table, query, self.limits.brief())
             .unwrap_or_else(|BudgetSpent| self.long_query(company, table, query))
     }
 
     fn long_query(&self, company: &str, table: &str, query: &str) -> String {
         let _alone = self.long.lock();
         let budget = self.limits.full();
-        // With the full budget, `attempt` always returns a text.
-        self.attempt(company, table, query, budget)
+        // With the full budget, `query_within` always returns a text.
+        self.query_within(company, table, query, budget)
             .unwrap_or_default()
     }
 
     /// Runs a query within a budget. Returns its rows, or an error text if a larger budget would
     /// not help.
-    fn attempt(
+    fn query_within(
         &self,
         company: &str,
         table: &str,
@@ -244,7 +244,7 @@ impl Tools {
                     "Error executing query: the result is longer than {limit} bytes: select less"
                 )
             }
-            // Only `Memory` is left, because `attempt` answers the other errors itself.
+            // Only `Memory` is left, because `query_within` answers the other errors itself.
             _ => failed(query, "it needs more memory than a query may have"),
         }
     }

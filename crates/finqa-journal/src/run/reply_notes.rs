@@ -37,7 +37,7 @@ impl ReplyNotes {
         // Limited, so that a text of the server that changes with every reply does not add a line
         // for each.
         if self.lines.len() < MOST_LINES {
-            self.lines.extend(lines(reply));
+            self.lines.extend(notes_of_reply(reply));
         }
         // Later calls of an episode are recorded without their earlier messages, so the size of
         // their prompts is unknown.
@@ -107,7 +107,7 @@ fn named(word: &str) -> String {
 
 /// The notes on a single reply: an unknown finish reason, another model, a service tier without a
 /// price, contradictory token counts, and parameters that the model does not support.
-fn lines(reply: &ChatReply) -> impl Iterator<Item = String> {
+fn notes_of_reply(reply: &ChatReply) -> impl Iterator<Item = String> {
     let word = match &reply.finish {
         FinishReason::Other(word) if !reply.finish.is_failure() => Some(named(word)),
         _ => None,
@@ -146,7 +146,7 @@ mod tests {
             asked_model: Some("m".to_owned()),
             ..ChatReply::default()
         };
-        let found: Vec<String> = lines(&reply).collect();
+        let found: Vec<String> = notes_of_reply(&reply).collect();
         assert_eq!(found.len(), 2);
         for line in found {
             assert!(!line.contains(char::is_control), "{line:?}");

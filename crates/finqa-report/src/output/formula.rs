@@ -33,7 +33,7 @@ pub(super) fn in_names(program: &str, evidence: &[NamedEvidence]) -> Option<Stri
 
 /// The sign of an operation and how tightly it binds; a higher number binds tighter. `None` for an
 /// operation without a sign.
-fn tightness(op: Op) -> Option<(&'static str, u8)> {
+fn sign_and_precedence(op: Op) -> Option<(&'static str, u8)> {
     Some(match op {
         Op::Add => ("+", 1),
         Op::Subtract => ("-", 1),
@@ -55,7 +55,7 @@ fn written(
         Expression::Leaf(leaf) => return name(&leaf.literal),
         Expression::Step(op, a, b) => (*op, a, b),
     };
-    let (sign, tight) = tightness(op)?;
+    let (sign, tight) = sign_and_precedence(op)?;
     // The right side of a subtraction, division or power gets brackets even around an operation of
     // the same tightness: `a - (b - c)`.
     let behind = tight + u8::from(!matches!(op, Op::Add | Op::Multiply));

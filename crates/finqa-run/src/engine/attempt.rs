@@ -23,7 +23,7 @@ pub(super) struct AttemptResult {
 /// Asks the questions of these units, several units at a time. Only in the last attempt does a
 /// refusal by the provider become a question's outcome, because before that the provider may be
 /// refusing every question.
-pub(super) async fn attempt(
+pub(super) async fn pass_over_units(
     worker: &Arc<Worker>,
     units: Vec<usize>,
     models: &RunModels,

@@ -17,7 +17,7 @@ use finqa_score::score::Stamp;
 type BatchDriver = JoinHandle<Result<(), ModelError>>;
 
 /// The background tasks of a run in progress.
-pub(super) struct Services {
+pub(super) struct BackgroundTasks {
     writer: WriterThread,
     batches: Option<(BatchQueue, BatchDriver)>,
     /// Stops the run when the time of `--max-time` is over.
@@ -25,7 +25,7 @@ pub(super) struct Services {
     budget: Arc<Budget>,
 }
 
-impl Services {
+impl BackgroundTasks {
     /// Starts the tasks for the run `id`. `last` is the stamp of the run's last row so far.
     pub(super) fn start(
         journal: Journal,

@@ -16,8 +16,8 @@ use tracing::info;
 use finqa_agents::llm::{BudgetLimit, Stop};
 use finqa_agents::pair::{Fault, RunFailure, Solver};
 
-use super::attempt::{AttemptResult, attempt};
-use super::background_tasks::Services;
+use super::attempt::{AttemptResult, pass_over_units};
+use super::background_tasks::BackgroundTasks;
 use super::earlier_work::EarlierWork;
 use super::failures::FailureStreaks;
 use super::models::RunModels;
@@ -64,7 +64,7 @@ impl Scheduler {
         let (reads, sender) = (Arc::clone(&plan), events.clone());
         let earlier = EarlierWork::read(journal, Arc::clone(&meta), reads, sender).await?;
         let (writer, mut services) =
-            Services::start(earlier.journal, earlier.last, &meta.id, &models, &stop)?;
+            BackgroundTasks::start(earlier.journal, earlier.last, &meta.id, &models, &stop)?;
         if earlier.any_answer {
             // A server that has answered an earlier process is the right one, so it may count as
             // down.
@@ -178,7 +178,7 @@ impl RunEnd {
 
 /// Asks the questions of these units. Those that the provider failed are asked a second time.
 async fn ask_all(worker: &Arc<Worker>, units: Vec<usize>, models: &RunModels) -> AttemptResult {
-    let first = attempt(worker, units, models, false).await;
+    let first = pass_over_units(worker, units, models, false).await;
     // Make no second attempt if the provider has not answered any request of the run and has not
     // replied in this process.
     let has_replied = [&worker.run_was_answered, &worker.server_has_replied];
@@ -186,5 +186,5 @@ async fn ask_all(worker: &Arc<Worker>, units: Vec<usize>, models: &RunModels) ->
     if first.failure.is_some() || !has_replied {
         return first;
     }
-    attempt(worker, first.postponed, models, true).await
+    pass_over_units(worker, first.postponed, models, true).await
 }

@@ -6,7 +6,7 @@ use crate::score::{Diagnostic, FeReason, Quantity, Row, Suspect, contradicting_v
 use finqa_core::number::{self, NotRead, Value, percent_forms, rounds_to, same, truncates_to};
 
 use super::cause::{Cause, CauseFound};
-use super::expression::{Formula, carried};
+use super::expression::{Formula, value_with_own_answers};
 use super::places::PageFigures;
 use super::programs::{difference, evidence};
 use super::search::search;
@@ -288,7 +288,10 @@ fn carried_over(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<Ca
         return None;
     };
     let value = op
-        .apply(carried(a, &wrong)?, carried(b, &wrong)?)?
+        .apply(
+            value_with_own_answers(a, &wrong)?,
+            value_with_own_answers(b, &wrong)?,
+        )?
         .number()?;
     let carried = target.is_sharp(0.05) && target.matches_scaled(value);
     carried.then(|| {

@@ -98,21 +98,27 @@ fn quotient(expression: &Expression) -> Option<(&Expression, &Expression)> {
 /// The value of an expression for these values of its leaves; `None` if it is not a number.
 pub(super) fn value(expression: &Expression, leaves: &[f64]) -> Option<f64> {
     let number = |leaf: &Leaf| leaves.get(leaf.source).copied().unwrap_or(f64::NAN);
-    expression.value_with(&number)?.number()
+    expression.value_with_leaves(&number)?.number()
 }
 
 /// The value of an expression if earlier turns had other results. `answered` has pairs of a gold
 /// and the run's answer. A part of the expression that equals a gold is replaced by that answer.
 /// `None` if a value cannot be computed or is not a number.
 #[allow(clippy::float_cmp, reason = "the dataset stores golds with 5 decimals")]
-pub(super) fn carried(expression: &Expression, answered: &[(f64, f64)]) -> Option<f64> {
+pub(super) fn value_with_own_answers(
+    expression: &Expression,
+    answered: &[(f64, f64)],
+) -> Option<f64> {
     let plain = expression.number()?;
     let instead = answered.iter().find(|(gold, _)| round5(plain) == *gold);
     match (instead, expression.top()) {
         (Some((_, own)), _) => Some(*own),
         (None, None) => Some(plain),
         (None, Some((op, a, b))) => op
-            .apply(carried(a, answered)?, carried(b, answered)?)?
+            .apply(
+                value_with_own_answers(a, answered)?,
+                value_with_own_answers(b, answered)?,
+            )?
             .number(),
     }
 }

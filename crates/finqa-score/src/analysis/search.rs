@@ -32,10 +32,10 @@ pub(super) fn search(
         target,
         values: formula.values(),
     };
-    let few = || search.part().or_else(|| search.swap());
+    let few = || search.answers_part().or_else(|| search.swapped_numbers());
     let many = || {
         search
-            .base()
+            .other_divisor()
             .or_else(|| search.operation())
             .or_else(|| search.cells())
     };
@@ -98,7 +98,7 @@ impl<'s> ProgramSearch<'s> {
 
     /// The cause if the answer is the result of an earlier step of gold's program, or one of its
     /// numbers that is not a constant. Otherwise `None`.
-    fn part(&self) -> Option<CauseFound> {
+    fn answers_part(&self) -> Option<CauseFound> {
         let root = self.root();
         let above = self.formula.quotient().map(|(above, _)| above);
         // The first part is the whole program.
@@ -130,7 +130,7 @@ impl<'s> ProgramSearch<'s> {
 
     /// The cause if the program gives the answer after two of its numbers are exchanged; otherwise
     /// `None`.
-    fn swap(&self) -> Option<CauseFound> {
+    fn swapped_numbers(&self) -> Option<CauseFound> {
         let slots = self.slots();
         for (at, one) in slots.iter().enumerate() {
             for other in slots.iter().skip(at + 1) {
@@ -145,7 +145,7 @@ impl<'s> ProgramSearch<'s> {
 
     /// The cause if the answer is the program's dividend divided by another of its numbers;
     /// otherwise `None`.
-    fn base(&self) -> Option<CauseFound> {
+    fn other_divisor(&self) -> Option<CauseFound> {
         let (above, below) = self.formula.quotient()?;
         let (above, old) = (value(above, &self.values)?, value(below, &self.values)?);
         let mut leaves = self.formula.leaves().into_iter();
@@ -205,30 +205,32 @@ impl<'s> ProgramSearch<'s> {
     }
 
     /// The cause if the program gives the answer with other numbers of the page. Tried in this
-    /// order: a number of the same row, all numbers moved [`Self::together`], a number of the same
+    /// order: a number of the same row, all numbers moved [`Self::other_row_or_column`], a number of the same
     /// column, a number anywhere. Otherwise `None`.
     fn cells(&self) -> Option<CauseFound> {
         let places = self.places?;
         let slots = self.slots();
-        let in_row =
-            |slot: &EvidenceSlot<'_>| self.one(slot, places.row(slot.cell()?), Cause::WrongColumn);
-        let in_column =
-            |slot: &EvidenceSlot<'_>| self.one(slot, places.column(slot.cell()?), Cause::WrongRow);
+        let in_row = |slot: &EvidenceSlot<'_>| {
+            self.other_number(slot, places.row(slot.cell()?), Cause::WrongColumn)
+        };
+        let in_column = |slot: &EvidenceSlot<'_>| {
+            self.other_number(slot, places.column(slot.cell()?), Cause::WrongRow)
+        };
         let anywhere = |slot: &EvidenceSlot<'_>| {
             // A page has many numbers, so a short answer would match one of them by chance.
             let is_sharp = self.target.is_sharp(0.002);
-            is_sharp.then(|| self.one(slot, places.all().iter(), Cause::WrongRow))?
+            is_sharp.then(|| self.other_number(slot, places.all().iter(), Cause::WrongRow))?
         };
         let found = slots.iter().find_map(in_row);
         found
-            .or_else(|| self.together(places, &slots))
+            .or_else(|| self.other_row_or_column(places, &slots))
             .or_else(|| slots.iter().find_map(in_column))
             .or_else(|| slots.iter().find_map(anywhere))
     }
 
     /// The cause if the program gives the answer with a number in `from` in place of that of
     /// `slot`: `cause`, or [`Cause::DashAsNumber`] if this number is a dash. Otherwise `None`.
-    fn one<'p>(
+    fn other_number<'p>(
         &self,
         slot: &EvidenceSlot<'_>,
         mut from: impl Iterator<Item = &'p PageFigure>,
@@ -245,13 +247,17 @@ impl<'s> ProgramSearch<'s> {
 
     /// The cause if all numbers of the program are in one row, and the program gives the answer
     /// with those of another row; likewise for columns. Otherwise `None`.
-    fn together(&self, places: &PageFigures, slots: &[EvidenceSlot<'_>]) -> Option<CauseFound> {
+    fn other_row_or_column(
+        &self,
+        places: &PageFigures,
+        slots: &[EvidenceSlot<'_>],
+    ) -> Option<CauseFound> {
         let located: Vec<(&EvidenceSlot<'_>, (usize, usize))> = slots
             .iter()
             .filter_map(|slot| Some((slot, slot.cell()?)))
             .collect();
         let (first, (row, column)) = *located.first()?;
-        // A single number is tried by `one`.
+        // A single number is tried by `other_number`.
         if located.len() != slots.len() || located.len() < 2 {
             return None;
         }

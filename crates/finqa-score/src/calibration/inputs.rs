@@ -41,7 +41,7 @@ pub fn inputs_of(solution: &Solution) -> Option<Inputs> {
         CriticVerdict::Revise { .. } => Some(false),
         CriticVerdict::Skipped | CriticVerdict::Unparsable { .. } => None,
     });
-    let kind = Kind::of(solution);
+    let kind = Kind::of_solution(solution);
     let is = |found: Kind| kind.map(|kind| flag(kind == found));
     Some([
         agrees.map(flag),
@@ -85,7 +85,7 @@ enum Kind {
 impl Kind {
     /// The kind of the answer's program, or of the second opinion's if the answer has none. A
     /// withheld answer counts too. `None` if neither has a program, or if the program is not valid.
-    fn of(solution: &Solution) -> Option<Self> {
+    fn of_solution(solution: &Solution) -> Option<Self> {
         let own = solution.answer_or_withheld();
         let own = own.and_then(|answer| answer.program.as_deref());
         let other = solution.opinion.as_ref().map(|it| it.program.as_str());

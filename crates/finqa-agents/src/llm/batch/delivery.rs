@@ -89,7 +89,7 @@ impl Driver<'_> {
             } else {
                 without += 1;
                 if let Some(reservation) = reservation.take_if(|_| !is_lost) {
-                    reservation.record_actual(Decimal::ZERO);
+                    reservation.settle(Decimal::ZERO);
                 }
                 let message = format!("no result in batch {}, which {why}", open.id());
                 HttpReply::of_json(503, &json!({"error": {"message": message}}), None)

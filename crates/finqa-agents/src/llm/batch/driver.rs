@@ -256,7 +256,7 @@ impl Driver<'_> {
     pub(super) async fn give_back(&mut self, open: OpenBatch) -> Result<(), ModelError> {
         for (number, reservation) in open.calls.into_values() {
             if let Some(reservation) = reservation {
-                reservation.record_actual(Decimal::ZERO);
+                reservation.settle(Decimal::ZERO);
             }
             if let Some(call) = self.queue.state.lock().calls.get_mut(&number) {
                 call.is_sent = false;

@@ -35,8 +35,8 @@ async fn a_request_waits_for_those_in_flight_and_fits_once_they_are_settled() {
     let first = budget.reserve(of(6), &stop).await.unwrap();
     let mut second = Box::pin(budget.reserve(of(6), &stop));
     assert!(second.as_mut().now_or_never().is_none());
-    first.record_actual(of(1));
-    second.await.unwrap().record_actual(of(6));
+    first.settle(of(1));
+    second.await.unwrap().settle(of(6));
     assert_eq!(budget.state.lock().spent, of(7));
     assert_eq!(budget.state.lock().in_flight, Decimal::ZERO);
     assert!(!stop.drain.is_cancelled());
@@ -77,7 +77,7 @@ async fn an_amount_is_stored_before_its_request_is_sent_and_again_when_it_is_kno
     })));
     let request = budget.reserve(of(6), &stop).await.unwrap();
     assert_eq!(*stored.lock(), [(8, of(6))]);
-    request.record_actual(of(2));
+    request.settle(of(2));
     assert_eq!(*stored.lock(), [(8, of(6)), (8, of(2))]);
 }
 
@@ -104,7 +104,7 @@ fn a_reservation_of_an_earlier_process_is_taken_up_and_not_counted_twice() {
         budget.try_reserve(of(5)).err(),
         Some(BudgetRefusal::Temporary)
     );
-    adopted.record_actual(of(2));
+    adopted.settle(of(2));
     assert_eq!(budget.state.lock().spent, of(2));
     assert_eq!(budget.try_reserve(of(5)).unwrap().id(), 4);
 }

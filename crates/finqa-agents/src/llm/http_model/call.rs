@@ -205,7 +205,7 @@ impl HttpCall<'_> {
             error.outage = model.limiter.outage().duration();
             error.queued = queued;
         }
-        model.record_actual(encoded, reservation, outcome.as_ref().ok(), lost, false);
+        model.settle(encoded, reservation, outcome.as_ref().ok(), lost, false);
         outcome
     }
 
@@ -226,7 +226,7 @@ impl HttpCall<'_> {
         let outcome = self.read_reply(&reply);
         let lost = is_lost || outcome.as_ref().is_err_and(|error| error.lost_an_answer());
         self.transport.count(lost);
-        model.record_actual(encoded, reservation, outcome.as_ref().ok(), lost, true);
+        model.settle(encoded, reservation, outcome.as_ref().ok(), lost, true);
         outcome
     }
 

@@ -91,7 +91,7 @@ impl HttpModel {
     /// unless it costs more.
     ///
     /// An answer that is longer than the request allowed raises the upper bounds of later requests.
-    pub(super) fn record_actual(
+    pub(super) fn settle(
         &self,
         request: &EncodedRequest,
         reservation: Option<BudgetReservation>,
@@ -119,7 +119,7 @@ impl HttpModel {
             } else {
                 Decimal::ZERO
             };
-            reservation.record_actual(dollars.max(least));
+            reservation.settle(dollars.max(least));
         }
     }
 }
@@ -230,7 +230,7 @@ mod tests {
             };
             let before = model.budget.spent_line();
             let reservation = model.budget.try_reserve(upper()).ok();
-            model.record_actual(&request, reservation, Some(&reply), false, false);
+            model.settle(&request, reservation, Some(&reply), false, false);
             (before, model.budget.spent_line())
         };
         let spent = |dollars: &str| Some(format!("${dollars} spent"));

@@ -25,7 +25,7 @@ pub(super) fn finding(kind: FindingKind, place: &str, problem: String, fix: &str
 }
 
 /// Objects to an answer without a value.
-pub(super) fn value(answer: &Answer) -> Option<Finding> {
+pub(super) fn missing_value(answer: &Answer) -> Option<Finding> {
     answer.value.is_none().then(|| {
         finding(
             FindingKind::NoValue,
@@ -99,7 +99,7 @@ pub(in crate::pair) fn is_constant(literal: &str) -> bool {
 
 /// The finding that the page does not name a year of the question. Such a year is an objection,
 /// because a figure of another year cannot be the answer. `unknown_year` in `verify` finds it.
-pub(super) fn period_unknown(missing: u16) -> Finding {
+pub(super) fn missing_year(missing: u16) -> Finding {
     finding(
         FindingKind::PeriodMissing,
         "evidence",
@@ -303,7 +303,7 @@ fn close(stated: f64, executed: f64, decimals: u32) -> bool {
 
 /// Convention 2 of `prompts/conventions.j2`: if the question asks for a percent, the answer is
 /// printed as a percent.
-pub(super) fn unit(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
+pub(super) fn missing_percent(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
     let is_percent = answer.unit.kind == UnitKind::Percent || answer.printed.contains('%');
     (asked.percent && !asked.yes_no && !is_percent && answer.value.is_some()).then(|| {
         finding(
@@ -317,7 +317,7 @@ pub(super) fn unit(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
 
 /// Convention 6 of `prompts/conventions.j2`: a yes/no question is answered with yes or no, and a
 /// question for a percentage, a change or a share is not.
-pub(super) fn yes_no(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
+pub(super) fn wrong_answer_type(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
     let value = answer.value.as_ref()?;
     match (asked.yes_no, value.yes_no().is_some()) {
         (true, false) => Some(finding(

@@ -48,7 +48,7 @@ pub(super) fn check(
         if cited.iter().any(|cited| holds(&cited.id)) {
             continue;
         }
-        let found = finding(literal, wrong, question);
+        let found = citation_mismatch(literal, wrong, question);
         if !findings.contains(&found) {
             findings.push(found);
         }
@@ -57,7 +57,7 @@ pub(super) fn check(
 }
 
 /// The objection that the cited place does not have this figure, or that the page lacks the place.
-fn finding(literal: &str, cited: &CitedEvidence, question: &Question) -> Finding {
+fn citation_mismatch(literal: &str, cited: &CitedEvidence, question: &Question) -> Finding {
     let id = &cited.id;
     let problem = match question.document.evidence(id) {
         Some(text) if id.starts_with('r') => format!("{id} holds `{text}`, not {literal}."),

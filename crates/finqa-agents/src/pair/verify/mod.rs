@@ -29,7 +29,7 @@ pub(super) use places::is_number;
 /// program cannot be executed.
 pub fn unusable(answer: &Answer) -> Vec<Finding> {
     let invalid = answer.program_error.as_deref();
-    checks::value(answer)
+    checks::missing_value(answer)
         .into_iter()
         .chain(invalid.map(checks::invalid_program))
         .collect()
@@ -66,7 +66,7 @@ pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
     let places = LiteralPlaces::of(question);
     let behind = years_behind(question);
     let mut findings = unusable(answer);
-    findings.extend(unknown_year(&asked, &places, behind).map(checks::period_unknown));
+    findings.extend(unknown_year(&asked, &places, behind).map(checks::missing_year));
     // A later turn takes its periods and their order from the conversation, so only years that the
     // turn itself names count against its answer. A single year is not enough: with it, the checks
     // would object to the gold programs of 16 of 742 later turns (2.2 %).
@@ -94,8 +94,8 @@ pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
     }
     findings.extend(checks::doubt(answer));
     findings.extend(checks::mismatch(answer));
-    findings.extend(checks::unit(answer, &asked));
-    findings.extend(checks::yes_no(answer, &asked));
+    findings.extend(checks::missing_percent(answer, &asked));
+    findings.extend(checks::wrong_answer_type(answer, &asked));
     findings.extend(checks::magnitude(answer, &asked));
     findings
 }

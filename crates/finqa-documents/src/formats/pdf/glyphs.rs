@@ -237,7 +237,7 @@ impl<'a, 'f> Glyphs<'a, 'f> {
                     }
                 }
                 TypedInstruction::XObject(name) if depth < DEEPEST => {
-                    self.drawing(name.0, resources, &state, depth + 1)?;
+                    self.run_drawing(name.0, resources, &state, depth + 1)?;
                 }
                 other => state.apply(&other),
             }
@@ -247,7 +247,7 @@ impl<'a, 'f> Glyphs<'a, 'f> {
 
     /// Runs a drawing that another one uses. A picture is skipped, because it has no text. `None`
     /// if the page draws too much.
-    fn drawing(
+    fn run_drawing(
         &mut self,
         name: &Name<'_>,
         resources: &Resources<'a>,

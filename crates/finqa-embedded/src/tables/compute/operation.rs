@@ -218,13 +218,13 @@ impl Tables {
             [of] => self.ends(of, asked.since)?,
             operands => self.listed(operands)?.try_into().map_err(|_| Doubt::Open)?,
         };
-        self.check(&pair)?;
+        self.check_comparable(&pair)?;
         Ok(pair)
     }
 
     /// Checks that figures to be compared have one unit. In a single table, it also refuses a row
     /// that is always below zero although its name does not say so.
-    pub(crate) fn check(&self, amounts: &[Amount]) -> TableResult<()> {
+    pub(crate) fn check_comparable(&self, amounts: &[Amount]) -> TableResult<()> {
         if !self.is_single_table() {
             return self.in_one_unit(amounts);
         }

@@ -105,7 +105,7 @@ impl Tables {
         // One period for both, chosen as in `listed`.
         let asked = spans.max_by_key(|one| one.end.day.is_some());
         if let Some(pair) = both.and_then(|pair| self.of_one_part(pair, asked)) {
-            self.check(&pair)?;
+            self.check_comparable(&pair)?;
             return Ok(pair);
         }
         let mut pair = match (self.listed(operands), operands) {
@@ -121,7 +121,7 @@ impl Tables {
             (found, [part, whole]) if !self.is_single_table() => self.apart(found, part, whole)?,
             (found, _) => found?.try_into().map_err(|_| Doubt::Open)?,
         };
-        self.check(&pair)?;
+        self.check_comparable(&pair)?;
         let [a, b] = &mut pair;
         if !self.is_single_table() {
             // An allowance is printed as a negative number, but its share is positive, so the sign

@@ -120,7 +120,7 @@ impl Tables {
         if out.len() < 2 {
             return missing("the page has only one period of it");
         }
-        self.check(&out)?;
+        self.check_comparable(&out)?;
         self.are_of_one_kind(&out)?;
         Ok(out)
     }
@@ -274,7 +274,7 @@ impl Tables {
                 "the table does not say which labels are of {noun:?}"
             ));
         }
-        self.check(&out)?;
+        self.check_comparable(&out)?;
         Ok(out)
     }
 

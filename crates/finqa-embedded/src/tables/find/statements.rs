@@ -22,7 +22,7 @@ use crate::tables::words::{plain_stems, stemmed};
 const ROUNDED_ALIKE: f64 = 0.0005;
 
 /// Words of a section that would name another figure if the row itself had them: "operating".
-static PLACE_STEMS: LazyLock<HashSet<String>> =
+static SECTION_STEMS: LazyLock<HashSet<String>> =
     LazyLock::new(|| stemmed("operating net gross cash adjustments provided used"));
 
 /// Words of amounts that belong to a period: "revenue".
@@ -255,7 +255,7 @@ impl ReportTable {
     /// share", however, are named by it.
     pub(crate) fn is_place(&self, row: &ReportRow, word: &str) -> bool {
         let per_share = row.section.iter().any(|own| own == "share");
-        self.statement.is_some() && !per_share && PLACE_STEMS.contains(word)
+        self.statement.is_some() && !per_share && SECTION_STEMS.contains(word)
     }
 
     /// True if no other section of the table has the words with which the question names this one:

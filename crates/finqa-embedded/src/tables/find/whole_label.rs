@@ -214,7 +214,9 @@ impl Tables {
                 .filter(|one| self.is_rival(one, &best) && !self.is_of_equity(one));
             all.extend(rivals);
         }
-        let tagged = differ(&all).then(|| self.tagged_row(&all)).flatten();
+        let tagged = differ(&all)
+            .then(|| self.figure_tagged_like_label(&all))
+            .flatten();
         best = tagged.unwrap_or(best);
         let several = (tagged.is_none() && differ(&all)).then(|| {
             let on_sheets = |one: &FitFigure| {

@@ -97,7 +97,7 @@ impl Tables {
 
     /// The figure whose tag has the meaning of the label, among rows with one label. `None` if
     /// `tags.txt` has no meaning for the label, or if the tagged figures differ.
-    pub(crate) fn tagged_row(&self, all: &[FitFigure]) -> Option<FitFigure> {
+    pub(crate) fn figure_tagged_like_label(&self, all: &[FitFigure]) -> Option<FitFigure> {
         let words = self
             .table(all.first()?.place())?
             .rows

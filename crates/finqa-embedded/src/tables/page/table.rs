@@ -184,7 +184,7 @@ impl ReportTable {
                 .is_some_and(|caption| caption.scale.is_some()),
         };
         out.rows = out.read_rows(table, days);
-        out.ends = out.last_of_parts();
+        out.ends = out.total_of_parts();
         out
     }
 
@@ -289,7 +289,7 @@ impl ReportTable {
 
     /// The row of the only bare "Total" of a single table; `None` without exactly one, or with fewer
     /// than two rows above it. Rows below it are of another kind: "of which", or a cost.
-    fn last_of_parts(&self) -> Option<usize> {
+    fn total_of_parts(&self) -> Option<usize> {
         let rows = self.rows.iter().enumerate().skip(1);
         let mut bare = rows.filter(|(_, row)| row.label.total && row.label.words.len() <= 1);
         match (bare.next(), bare.next()) {

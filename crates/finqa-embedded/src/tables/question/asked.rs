@@ -399,7 +399,7 @@ fn apart(tokens: &[Token]) -> Option<(Vec<String>, &[Token])> {
 /// unclear which is asked for. In a report, "which … more" can ask for the highest.
 fn extreme(tokens: &[Token], single: bool) -> Option<Option<Asked>> {
     let (which, rest) =
-        which(tokens, single).map_or((None, tokens), |(which, rest)| (Some(which), rest));
+        wanted_answer(tokens, single).map_or((None, tokens), |(which, rest)| (Some(which), rest));
     // The question word may follow a preposition: "in which year", "and for which segment".
     let asks = !single
         && tokens
@@ -435,7 +435,7 @@ fn extreme(tokens: &[Token], single: bool) -> Option<Option<Asked>> {
 
 /// The answer that "which" or "when" wants, and the rest of the question. `None` if neither a time
 /// nor, with a word such as "highest", the label of a row is asked for.
-fn which(tokens: &[Token], single: bool) -> Option<(Which, &[Token])> {
+fn wanted_answer(tokens: &[Token], single: bool) -> Option<(Which, &[Token])> {
     let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
     let at = usize::from(lists("in during for at", text(0)));
     let rest = tokens.get(at + 1..)?;

@@ -77,7 +77,7 @@ pub(crate) struct LabelPlaces(Vec<Range<usize>>);
 
 impl LabelPlaces {
     /// The places at which a question in lower case has a label of the page with several words.
-    pub(crate) fn find(tables: &Tables, question: &str) -> Self {
+    pub(crate) fn read(tables: &Tables, question: &str) -> Self {
         let mut out = Vec::new();
         for name in tables.label_names() {
             let name = name.to_lowercase();
@@ -110,7 +110,7 @@ pub(crate) struct Marks {
 
 impl Marks {
     /// Finds them in a question in lower case.
-    pub(crate) fn find(tables: &Tables, lower: &str, labels: &LabelPlaces) -> Self {
+    pub(crate) fn read(tables: &Tables, lower: &str, labels: &LabelPlaces) -> Self {
         let mut out = Self {
             found: Vec::new(),
             rest: lower.to_owned(),

@@ -74,8 +74,8 @@ pub(crate) fn in_both_cases(question: &str) -> (String, String) {
 /// longest name or cue at each word.
 pub(crate) fn read(tables: &Tables, question: &str) -> Vec<Token> {
     let (spelled, lower) = in_both_cases(&simplified(tables, question));
-    let labels = LabelPlaces::find(tables, &lower);
-    let Marks { found, rest } = Marks::find(tables, &lower, &labels);
+    let labels = LabelPlaces::read(tables, &lower);
+    let Marks { found, rest } = Marks::read(tables, &lower, &labels);
     let per_share = PerShare::find(tables, &rest);
     let rest = rest.replace(['-', '/'], " ");
     let words = Word::all(&rest);

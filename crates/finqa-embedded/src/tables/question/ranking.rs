@@ -96,7 +96,7 @@ pub(crate) fn read(tokens: &[Token]) -> Option<(Ranking, Operand)> {
     let (by, order) = measure_and_order(tokens)?;
     let left = tokens.iter().enumerate().filter(|(here, token)| {
         let led = first < at && (first..=at).contains(here) || *here == at;
-        !led && !ranks(token)
+        !led && !is_ranking_word(token)
     });
     let left: Vec<Token> = left.map(|(_, token)| token.clone()).collect();
     let mut of = operand(&left, Some(&[Cue::And]))?;
@@ -159,7 +159,7 @@ fn measure_and_order(tokens: &[Token]) -> Option<(Measure, Order)> {
 }
 
 /// True if a token says how the parts are ranked, and so does not name the figure.
-fn ranks(token: &Token) -> bool {
+fn is_ranking_word(token: &Token) -> bool {
     let sizes = [
         Cue::Largest,
         Cue::Smallest,

@@ -24,7 +24,7 @@ pub(crate) async fn check(
     request: Request,
     next: Next,
 ) -> Response {
-    let answer = match judge(&app.options, &request) {
+    let answer = match authorise(&app.options, &request) {
         Ok(()) => next.run(request).await,
         Err((StatusCode::UNAUTHORIZED, detail)) => {
             let refused = reply::detail(StatusCode::UNAUTHORIZED, detail);
@@ -49,7 +49,7 @@ pub(crate) async fn check(
 /// # Errors
 /// 403 for a host or an origin that is not allowed, 401 without the token, 400 for a header that
 /// [`single`] refuses.
-fn judge(options: &ServerOptions, request: &Request) -> Result<(), (StatusCode, &'static str)> {
+fn authorise(options: &ServerOptions, request: &Request) -> Result<(), (StatusCode, &'static str)> {
     let headers = request.headers();
     let host =
         single(headers, &header::HOST)?.or_else(|| request.uri().authority().map(|a| a.as_str()));
@@ -189,7 +189,7 @@ mod tests {
             request = request.header(*name, *value);
         }
         let request = request.body(Body::empty()).expect("a request");
-        judge(options, &request)
+        authorise(options, &request)
             .err()
             .map_or(200, |(status, _)| status.as_u16())
     }

@@ -41,7 +41,7 @@ pub fn answer_text(view: &AnswerView<'_>) -> String {
             solution.votes.iter().map(ToString::to_string).collect(),
         ),
         ("Opinion", opinion(solution).into_iter().collect()),
-        ("Trust", trust(view).into_iter().collect()),
+        ("Trust", probability_text(view).into_iter().collect()),
         ("Took", took.into_iter().collect()),
     ];
     let mut out = String::new();
@@ -146,7 +146,7 @@ fn critic(view: &AnswerView<'_>) -> Vec<String> {
 }
 
 /// The probability that the answer is right, in words. `None` for an answer without a probability.
-fn trust(view: &AnswerView<'_>) -> Option<String> {
+fn probability_text(view: &AnswerView<'_>) -> Option<String> {
     let right = 100.0 * view.solution.probability?;
     let calibration = view.calibration.as_deref().unwrap_or_default();
     Some(format!(
