@@ -118,6 +118,7 @@ impl FigureUnit {
     fn in_sentence(sentence: &str, literal: &str) -> Option<Self> {
         let meant = number::answer(literal).ok()?.value.abs();
         let mut found = number::readings(sentence);
+        // Equal: `==` on floats would need an exception from clippy.
         let found = found.find(|one| (one.value.abs() - meant).abs() <= 0.0)?;
         let written = sentence.get(found.span.clone()).unwrap_or_default();
         let behind = sentence.get(found.span.end..).unwrap_or_default();

@@ -185,7 +185,8 @@ pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<S
 
 /// True if the program has the operations of the plan. Then `slots` has the program's literal for
 /// each slot; a slot that occurs twice needs the same literal twice. Fixed parts are compared by
-/// value, because `100` and `const_100` are the same constant.
+/// value, because `100` and `const_100` are the same constant. A fixed part can be a calculation,
+/// so rounding errors are allowed.
 fn unify(planned: &PlanExpr, expr: &Expr, slots: &mut [Option<Arc<str>>]) -> bool {
     match (planned, expr) {
         (PlanExpr::Slot(i), Expr::Leaf(leaf)) if !leaf.is_constant() => match slots.get_mut(*i) {

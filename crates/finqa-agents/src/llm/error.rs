@@ -130,7 +130,8 @@ pub enum Scope {
     Cancelled,
 }
 
-/// The error of a call without an answer.
+/// The error of a call without an answer. It is stored when the call is over, without the fields
+/// that only decide about further attempts and the end of the run.
 #[derive(Debug, Clone, thiserror::Error, Serialize, Deserialize)]
 pub struct ModelError {
     pub kind: ErrorKind,

@@ -43,7 +43,8 @@ pub fn truncates_to(x: f64, written: f64, unit: f64) -> bool {
 }
 
 /// The three possible values of a number that may or may not be a percentage: unchanged, a fraction
-/// converted to percent, and a percentage converted to a fraction.
+/// converted to percent, and a percentage converted to a fraction. `x * 0.01` can differ from
+/// `x / 100.0` in the last bit; all callers compare with a tolerance.
 pub fn percent_forms(x: f64) -> [f64; 3] {
     [x, x * 100.0, x * 0.01]
 }

@@ -257,6 +257,7 @@ impl<'t> Scanner<'t> {
             return Err(NotRead::Sign);
         }
         end += usize::from(minus);
+        // The values must be equal; `==` on floats would need an exception from clippy.
         if inside.is_none()
             && let Some(doubled) = DOUBLED.captures(self.behind(end))
             && let [all, digits, mark] =

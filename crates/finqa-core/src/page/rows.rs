@@ -48,7 +48,8 @@ const COUNTED: [&str; 8] = [
 /// Words for people who are counted even if other words come first: "Monthly active users".
 const PEOPLE: [&str; 4] = ["users", "subscribers", "fte", "ftes"];
 
-/// Words for what happens to things that are counted.
+/// Words that are left out before a name is compared with the lists above, mostly for what happens
+/// to things that are counted: "Total wells drilled" is read as "wells".
 const DONE: [&str; 12] = [
     "opened", "closed", "drilled", "completed", "served", "added", "lost", "acquired", "employed",
     "hired", "operated", "total",

@@ -188,6 +188,7 @@ impl<'a> SlotScorer<'a> {
         let (facts, query) = (self.facts, self.query);
         let (of_row, index) = of;
         self.label.words.replace(&fact.label);
+        // Set for every row. Computed here, because `label` is borrowed mutably below.
         let alike = of_row.then(|| self.sum_alike(&self.label.words));
         let label = &mut self.label;
         label.of = Some(of);
@@ -211,8 +212,7 @@ impl<'a> SlotScorer<'a> {
         }
     }
 
-    /// The features of a fact; the features of pairs are 0. `index` only tells whether an earlier
-    /// turn used the fact.
+    /// The features of a fact; those of pairs are 0. `index` only tells whether a turn used it.
     pub(crate) fn features(&mut self, fact: &Fact, index: usize) -> [f64; FEATURES] {
         let (of, first, own): (_, _, &[Feature]) = match fact.place {
             FactPlace::Cell { row, .. } => ((true, row), 0, &OF_CELL),

@@ -282,6 +282,7 @@ fn strip_suffix(word: &str) -> Cow<'_, str> {
         cut(2)
     } else if word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end)) {
         let singular = cut(1);
+        // The limit of the words in the singular below, so that "charges" and "charge" agree.
         if singular.len() > 5 {
             singular.trim_end_matches('e')
         } else {

@@ -67,6 +67,7 @@ impl Worker {
         let mut history: Vec<HistoryEntry> = Vec::new();
         // Put back into `known` if the unit is postponed, so that no question is asked again.
         let mut done = Vec::new();
+        // The scheduler takes the index from this plan, so the default is never used.
         for planned in self.plan.unit(at).unwrap_or_default() {
             let known = self.known.lock().remove(&planned.index);
             let earlier = match known {

@@ -70,6 +70,7 @@ pub async fn dry_run(
     notify: &Notify,
 ) -> Result<DryRun, PipelineError> {
     let mut models = RunModels {
+        // With an empty list, the built-in prices count.
         prices: Arc::new(super::prices::user_prices(settings, None, recorded)?.unwrap_or_default()),
         measure_only: true,
         ..RunModels::default()

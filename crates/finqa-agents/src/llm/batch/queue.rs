@@ -177,6 +177,7 @@ impl BatchSender {
         let mut state = self.queue.0.state.lock();
         *state.begun.entry(unit.clone()).or_default() += 1;
         state.open += 1;
+        // Unlocked first, because dropping a `BatchPlace` locks the queue.
         drop(state);
         self.queue.place(HeldPlace::Call(unit))
     }
@@ -207,6 +208,7 @@ impl BatchSender {
                 answer: sender,
             };
             state.calls.insert(number, call);
+            // As in `begin`.
             drop(state);
             self.queue.place(HeldPlace::Wait(number))
         };

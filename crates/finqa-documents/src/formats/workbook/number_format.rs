@@ -410,6 +410,7 @@ fn fraction(number: f64, (from, to): (u32, u32), has_whole: bool) -> (String, St
     };
     // The added 1e-12 makes distances equal that differ only by binary rounding.
     let best = (from..=to).min_by(|a, b| (apart(a) + 1e-12).total_cmp(&(apart(b) + 1e-12)));
+    // A format without placeholders after its slash has no denominators to try.
     let of = best.unwrap_or(1);
     let numerator = ((number - whole) * f64::from(of)).round();
     if numerator == 0.0 {

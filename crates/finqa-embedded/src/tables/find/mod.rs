@@ -46,7 +46,8 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
-    /// The printed number, or the result of the calculation; 0 if it cannot be computed.
+    /// The printed number, or the result of the calculation; 0 if it cannot be computed. Only for
+    /// comparisons: an answer takes its value from `expr`, and there is none without a value.
     pub(crate) fn number(&self) -> f64 {
         self.expr.number().unwrap_or_default()
     }

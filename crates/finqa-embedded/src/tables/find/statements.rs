@@ -200,6 +200,7 @@ impl Tables {
         a.sheet != b.sheet
             && row(a, one.row) == row(b, best.row)
             && one.column == best.column
+            // Not equal: `!=` on floats would need an exception from clippy.
             && (one.value - best.value).abs() > 0.0
             && heads(a) == heads(b)
             && alike()

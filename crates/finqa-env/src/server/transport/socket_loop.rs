@@ -68,7 +68,8 @@ impl SocketEnd {
     }
 }
 
-/// Time limit for sending one message. Set by hand.
+/// Time limit for sending one message. A client that does not read it by then is disconnected. Set
+/// by hand.
 const SEND_LIMIT: Duration = Duration::from_secs(60);
 /// Time limit for the closing handshake, in which the peer reads the last message. Set by hand: the
 /// slot of the session is already free.

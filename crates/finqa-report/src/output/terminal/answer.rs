@@ -77,6 +77,7 @@ pub fn short_answer(solution: &Solution) -> String {
 fn headline(solution: &Solution) -> String {
     let mut line = short_answer(solution);
     let Some(answer) = &solution.answer else {
+        // With a chat model, the error has the line `Error` of its own.
         return match &solution.error {
             Some(error) if is_embedded(solution) => format!("{line}: {}", single_spaced(error)),
             _ => line,
