@@ -259,6 +259,7 @@ fn kind_of(error: &reqwest::Error, answered: bool) -> ErrorKind {
         error if !answered && error.is_builder() => ErrorKind::Settings,
         // The body is not compressed in the way that its header states.
         error if error.is_decode() => ErrorKind::Malformed,
+        // The connection broke while the request was sent or the body was read.
         _ => ErrorKind::CutOff,
     }
 }

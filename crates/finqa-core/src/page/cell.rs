@@ -338,6 +338,7 @@ impl CellNumber {
 
     /// Multiplies the number by a power of ten.
     pub(super) fn raise(&mut self, power: u32) {
+        // The power is 3 at most (`Caption::power`), so the conversion cannot fail.
         self.value *= 10_f64.powi(i32::try_from(power).unwrap_or(0));
         self.literal = self.value.to_string().into();
         if let Some(rare) = &mut self.rare {

@@ -3,7 +3,8 @@
 use super::cell::{Cell, CellKind};
 use super::years::years_in;
 
-/// A column counts as references to notes only if all of its numbers are below this. Set by hand.
+/// A column counts as references to notes only if all of its numbers are below this. With a larger
+/// number, it keeps its figures. Set by hand.
 const MOST_NOTES: f64 = 100.0;
 
 /// True if a heading is that of a column of references to notes. Such a column may contain `3,4`,

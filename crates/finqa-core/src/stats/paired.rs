@@ -56,7 +56,7 @@ pub fn clustered_mcnemar<'c>(pairs: impl IntoIterator<Item = (&'c str, bool, boo
     }
     let total = i64::try_from(sizes().sum::<usize>()).unwrap_or(i64::MAX);
     let at_least = |lead: i64| -> f64 {
-        // The total is won + lost, and the lead is won - lost.
+        // The total is won + lost, and the lead is won - lost, so the sum is never negative.
         let won = usize::try_from((total + lead) / 2).unwrap_or_default();
         odds.iter().skip(won).sum()
     };

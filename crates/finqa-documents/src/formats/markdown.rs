@@ -4,7 +4,7 @@ use finqa_core::text::single_spaced;
 
 use crate::grid::plain::PlainBlock;
 
-/// Maximum number of header lines above a `|---|` line. Set by hand.
+/// Maximum number of header lines above a `|---|` line. Lines further above are text. Set by hand.
 const HEADER_LINES: usize = 4;
 
 /// The text and the tables of a page, in their order.

@@ -357,6 +357,7 @@ pub(super) fn first_trait() -> usize {
 /// 2^6 and 2^7. -1023 for 0. -30 without a value, set by hand; the weights are fitted to it.
 pub(super) fn size(value: Option<f64>) -> f64 {
     let Some(value) = value else { return -30.0 };
+    // Eleven bits, so the conversion below cannot fail.
     let exponent = (value.to_bits() >> 52) & 0x7ff;
     f64::from(u16::try_from(exponent).unwrap_or(0)) - 1023.0
 }

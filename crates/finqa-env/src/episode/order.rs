@@ -71,6 +71,7 @@ impl QuestionOrder {
             stride = below_count();
         }
         let steps = u128::from(stride) * u128::from(position) + u128::from(first);
+        // The remainder is below `count`, so the conversion cannot fail.
         u64::try_from(steps % u128::from(self.count)).unwrap_or_default()
     }
 }

@@ -122,6 +122,7 @@ impl Database {
             connection.set_limit(limit, value)?;
         }
         let watch = clock.clone();
+        // `STEPS` is positive, so the conversion cannot fail.
         let steps = u64::try_from(STEPS).unwrap_or(1);
         connection.progress_handler(STEPS, Some(move || watch.tick(steps)))?;
         connection.authorizer(Some(authorize))?;

@@ -163,7 +163,8 @@ const PRODUCTS: [(&str, i32); 8] = [
 ];
 /// Maximum of the product of these lengths. That many steps take about two milliseconds.
 const PRODUCT_BYTES: usize = 1 << 20;
-/// Maximum length in bytes of a pattern of LIKE and GLOB. Set by hand.
+/// Maximum length in bytes of a pattern of LIKE and GLOB, because the time of a match can be the
+/// product of the lengths of pattern and text. Set by hand.
 const PATTERN_BYTES: i32 = 256;
 
 thread_local! {
@@ -303,12 +304,14 @@ fn real_text(x: f64) -> String {
     let Some((digits, exponent)) = scientific.split_once('e') else {
         return scientific;
     };
+    // Rust writes the exponent as an integer, so the default is never used.
     let exponent: i32 = exponent.parse().unwrap_or(0);
     if !(-4..15).contains(&exponent) {
         let digits = with_point(digits.trim_end_matches('0'));
         let sign = if exponent < 0 { '-' } else { '+' };
         return format!("{digits}e{sign}{:02}", exponent.abs());
     }
+    // From 0 to 18, because the exponent is in the range above.
     let decimals = usize::try_from(14 - exponent).unwrap_or(0);
     let fixed = format!("{x:.decimals$}");
     if fixed.contains('.') {

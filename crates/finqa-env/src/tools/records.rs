@@ -59,6 +59,7 @@ fn push_field(out: &mut String, field: &Value, float: bool) {
         // 1 is written as 1.0.
         Value::Integer(i) if float => push_float(out, *i as f64),
         Value::Integer(i) => {
+            // Writing to a `String` cannot fail.
             let _ = write!(out, "{i}");
         }
         Value::Real(x) => push_float(out, *x),
@@ -103,6 +104,7 @@ fn push_float(out: &mut String, x: f64) {
     let digits = format!("{fraction:010.0}");
     let digits = digits.trim_end_matches('0');
     let digits = if digits.is_empty() { "0" } else { digits };
+    // Writing to a `String` cannot fail.
     let _ = write!(out, "{whole:.0}.{digits}");
 }
 
@@ -118,6 +120,7 @@ fn push_general(out: &mut String, x: f64) {
         Some(exponent) => ('-', exponent),
         None => ('+', exponent),
     };
+    // Writing to a `String` cannot fail.
     let _ = write!(out, "{digits}e{sign}{exponent:0>2}");
 }
 

@@ -155,6 +155,7 @@ impl RunFolder {
             })
             .filter(|run| run.journal().is_file())
             .collect();
+        // On a tie by name, because `read_dir` returns entries in any order.
         folders.sort_by_cached_key(|folder| (folder.started_at(), folder.folder.clone()));
         folders
     }

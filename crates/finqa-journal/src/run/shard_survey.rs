@@ -69,7 +69,8 @@ impl<'f> ShardSurvey<'f> {
                 });
             }
         }
-        // Number the rows of all shards in the order in which they were recorded.
+        // Number the rows of all shards in the order in which they were recorded. On a tie, take
+        // the order of the plan, because that of a hash map differs between processes.
         let mut order: Vec<_> = survey.stamps.iter_mut().collect();
         order.sort_unstable_by_key(|(index, stamp)| (stamp.at, **index));
         let mut last = Stamp::default();

@@ -87,7 +87,8 @@ pub(super) fn append_lines(path: &Path) -> std::io::Result<File> {
 }
 
 /// Reads the traces of a file as OTLP requests, in the order in which the traces ended. There are
-/// none if the file does not exist. Lines that cannot be read are skipped.
+/// none if the file does not exist. Lines that cannot be read are skipped, because a killed process
+/// can leave part of a line.
 pub fn read_traces(
     path: &Path,
 ) -> std::io::Result<impl Iterator<Item = ExportTraceServiceRequest> + use<>> {

@@ -96,6 +96,7 @@ impl JournalWriter {
     /// writing has stopped.
     pub(super) fn store(&self, entry: JournalEntry) -> BoxFuture<'static, bool> {
         let (durable, written) = oneshot::channel();
+        // If the thread has ended, `durable` is dropped, so `written` fails.
         let _ = self.messages.send(Message::Entry(entry, Some(durable)));
         async move { written.await.is_ok() }.boxed()
     }

@@ -92,6 +92,7 @@ fn has_pages(summary: &Summary) -> bool {
 /// True if the folder already has a report of the same answers in which no page of a question is
 /// missing.
 fn has_report(into: &Path, summary: &Summary) -> bool {
+    // Without a readable summary, nothing is equal, and the report is written again.
     let earlier = std::fs::read(into.join(RunFolder::SUMMARY)).unwrap_or_default();
     // The new summary is also converted to JSON text and back, so that equal numbers compare as
     // equal.

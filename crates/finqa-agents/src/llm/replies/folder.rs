@@ -252,6 +252,7 @@ impl StoredReplies {
     /// Describes the stored request that is nearest to a missing one, preferring requests of the
     /// same node.
     pub(super) fn miss(&self, asked: &Value, question: &str) -> String {
+        // Entries that cannot be read are skipped: the nearest one only explains the miss.
         let nearest = entries(&self.folder)
             .filter_map(|path| parse(&files::read(&path).ok()?).ok())
             .filter(|entry| !entry.key.is_null())

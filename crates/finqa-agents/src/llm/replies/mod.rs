@@ -25,6 +25,7 @@ pub use folder::{RepliesError, StoredReplies};
 /// asked. Requests with equal keys share a reply. `server` consists of provider, API, address and
 /// model.
 fn key(server: &str, request: &ChatRequest) -> Value {
+    // A request can always be serialised.
     let mut fields = serde_json::to_value(request).unwrap_or_default();
     if let Some(fields) = fields.as_object_mut() {
         fields.shift_remove("node");

@@ -274,6 +274,7 @@ impl Section {
                 () => Shown::Time,
             };
         }
+        // No format has as many commas as an `i32` can count.
         let thousands = i32::try_from(self.thousands).unwrap_or_default();
         let value = plain(number * 100_f64.powi(self.percents) / 1000_f64.powi(thousands));
         let text = self.printed(value.abs());

@@ -294,6 +294,7 @@ impl ReportTable {
                 .split_once('.')
                 .map_or(0, |(_, digits)| digits.len());
             let unit = cell.scale.map_or(1.0, |scale| f64::from(scale.units()));
+            // No literal has as many decimals as an `i32` can count.
             unit / 10_f64.powi(i32::try_from(decimals).unwrap_or_default())
         })
     }

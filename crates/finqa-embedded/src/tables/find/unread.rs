@@ -49,6 +49,7 @@ fn unread_candidates(
         table.candidates(at, &readings, weights, wanted, false)
     };
     let mut all: Vec<FitFigure> = tables.flat_map(of).collect();
+    // A stable sort: on a tie, the cell that comes first in the document is named.
     all.sort_by(|a, b| b.score.total_cmp(&a.score));
     all
 }

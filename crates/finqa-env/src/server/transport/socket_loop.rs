@@ -149,6 +149,7 @@ async fn run(
         SocketEnd::TooLarge => {
             app.metrics.rejected(RefusalReason::TooLarge);
             let message = "Message over the server's size limit";
+            // If the client does not read it, the socket is closed all the same.
             let _ = send(&mut socket, refusal(protocol, message)).await;
         }
         _ => {}

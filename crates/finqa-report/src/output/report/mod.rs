@@ -213,6 +213,7 @@ impl WrittenPage<'_> {
         }
         let page = environment.get_template(self.template)?;
         let words: BTreeMap<_, _> = names::WORDS.into_iter().collect();
+        // A map of texts can always be serialised.
         let words = serde_json::to_string(&words).unwrap_or_default();
         let script = format!(
             "\"use strict\"; const WORDS = {words};\n{BASE_SCRIPT}{}",
