@@ -14,6 +14,7 @@ const DEFAULT_STEP_LIMIT: usize = 50;
 /// A function that is called after every step with the node's name and the current state.
 pub(crate) type Hook<'a, S> = &'a (dyn Fn(&str, &S) + Send + Sync);
 
+/// The limits of one run of a graph, and a function that observes it.
 pub struct RunOptions<'a, S> {
     /// Maximum number of node runs. At the limit, the run ends with [`GraphRunError::StepLimit`].
     pub step_limit: usize,

@@ -85,6 +85,7 @@ pub struct Budget {
     recorder: Mutex<Option<SpendingRecorder>>,
 }
 
+/// The spending of a run so far, in US dollars.
 #[derive(Debug, Default)]
 struct BudgetState {
     /// Dollars of the requests that have ended. Lost requests count with their upper bound.

@@ -55,6 +55,7 @@ impl Default for Capabilities {
     }
 }
 
+/// The content of `data/models.json`.
 #[derive(Deserialize)]
 struct CapabilityTable {
     models: Vec<Capabilities>,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::retry::RetryNotice;
 
+/// What happened during a call, for a user who waits for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallEvent {
     /// An attempt failed and will be repeated.

@@ -12,6 +12,7 @@ use super::error_details::ErrorDetails;
 
 const TABLE: &str = include_str!("../../../../data/failures.json");
 
+/// The content of `data/failures.json`.
 #[derive(Default, Deserialize)]
 struct FailureTable {
     failures: Vec<FailureRow>,
@@ -34,6 +35,7 @@ struct FailureRow {
     kind: ErrorKind,
 }
 
+/// A finish word of a provider with its meaning.
 #[derive(Deserialize)]
 struct FinishRow {
     word: String,

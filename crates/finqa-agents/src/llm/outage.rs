@@ -16,6 +16,8 @@ const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// The longest wait between two probes, as between two retries.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
+/// Counts the requests that a server did not answer, and decides when a server that is down is
+/// probed.
 #[derive(Debug, Default)]
 pub(super) struct Outage {
     /// True if the server has answered a request of the run, possibly of an earlier process.

@@ -23,6 +23,7 @@ pub(crate) const AZURE_API_VERSION: &str = "2024-10-21";
 /// and the model inference API. An API version is sent only if such an address names one.
 const NEWER_PATHS: [&str; 2] = ["/openai/v1", ".services.ai.azure.com/models"];
 
+/// A reason why a model's server cannot be called with these settings.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     #[error("no key for {host}: set {variable} (in the environment or in .env)")]

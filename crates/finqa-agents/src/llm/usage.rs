@@ -99,6 +99,7 @@ impl Sum for NodeUsage {
     }
 }
 
+/// The usage of each node, by its name.
 pub type UsageByNode = BTreeMap<String, NodeUsage>;
 
 #[cfg(test)]

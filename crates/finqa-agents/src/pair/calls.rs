@@ -102,6 +102,7 @@ impl Call {
     }
 }
 
+/// Stores a call. It is called before the reply is used.
 pub(crate) type CallRecorder = Box<dyn Fn(&Call) + Send + Sync>;
 
 /// The calls that an interrupted run has already paid for, and a function that records new calls.
@@ -115,6 +116,8 @@ pub struct CallMemory {
     pub record: Option<CallRecorder>,
 }
 
+/// The calls for one question so far. Makes new calls, and reuses those that an interrupted run has
+/// paid for.
 pub struct RecordedCalls {
     /// All calls so far, including failed ones.
     pub(crate) calls: Vec<Call>,
@@ -197,7 +200,8 @@ impl RecordedCalls {
         }
     }
 
-    /// Sends the request, unless its call was recalled, and records the call.
+    /// Sends the request, unless its call was recalled, and records the call. Returns the call,
+    /// which is `None` if nothing was sent, and its outcome. An unusable reply is an error.
     async fn ask(
         &self,
         model: &dyn ChatModel,

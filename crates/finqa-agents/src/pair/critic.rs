@@ -20,6 +20,7 @@ const FINDINGS: &str = "The findings of this verdict could not be read. Give the
                         again as one JSON object, with `findings` as a list of objects that have \
                         the keys `where`, `problem` and `fix`, and nothing else.";
 
+/// The critic as a node of the state machine.
 pub(super) struct CriticNode {
     pub(super) mode: CriticMode,
     /// True to run all deterministic checks. If false, only an answer that is unusable in any case
@@ -51,7 +52,8 @@ impl Node<QuestionState, Route, QuestionFailure> for CriticNode {
 }
 
 impl CriticNode {
-    /// Reviews the last round, and sets its findings and its verdict.
+    /// Reviews the last round, and sets its findings and its verdict. Returns [`Route::Revise`] if
+    /// the analyst should answer again.
     async fn review(&self, state: &mut QuestionState) -> Result<Route, QuestionFailure> {
         // The graph enters this node only after a draft.
         let Some(round) = state.so_far.rounds.last() else {

@@ -24,6 +24,7 @@ use super::verify;
 /// is still used; its page is then indexed again.
 const PAGES_KEPT: usize = 16;
 
+/// The embedded analyst, with the indexes of the last pages.
 #[derive(Default)]
 pub struct EmbeddedAgent {
     analyst: EmbeddedAnalyst,

@@ -21,6 +21,7 @@ pub(super) struct LenientJson {
     pub(super) is_closed: bool,
 }
 
+/// The reason why a text cannot be read as JSON, and the byte at which reading stopped.
 pub(super) struct Refusal {
     pub(super) offset: usize,
     pub(super) what: String,
@@ -49,6 +50,7 @@ pub(super) fn read(text: &str, start: usize) -> Result<LenientJson, Refusal> {
     }
 }
 
+/// The reason why a value was not read to its end.
 enum ReadStop {
     /// The text ended inside a value.
     CutOff,
@@ -63,6 +65,7 @@ enum FigurePlace {
     Element,
 }
 
+/// The text, and the byte from which it is read next.
 struct LenientReader<'a> {
     text: &'a str,
     pos: usize,

@@ -24,6 +24,7 @@ pub(super) enum ObjectSearch {
     Nothing,
 }
 
+/// An object that was found in a reply.
 pub(super) struct ReplyObject {
     pub(super) members: Map<String, Value>,
     /// The byte range of the object in the text.

@@ -58,6 +58,7 @@ impl CriticVerdict {
     }
 }
 
+/// A fault that the LLM critic finds in an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CriticFinding {
     /// The step, literal or evidence id that the finding is about.

@@ -41,6 +41,7 @@ const EMBEDDED: [(&str, &str); 8] = [
     ("revise.j2", include_str!("../../../../prompts/revise.j2")),
 ];
 
+/// The templates of the prompts: the embedded ones, and those that a folder replaces.
 #[derive(Clone, Debug)]
 pub struct Prompts {
     environment: Environment<'static>,

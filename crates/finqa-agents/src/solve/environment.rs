@@ -61,7 +61,8 @@ pub struct EnvironmentError {
 }
 
 impl EnvironmentError {
-    /// The interruption of a question. `so_far` is its solution so far.
+    /// Turns the error into an interruption: of the whole run if no other episode can succeed,
+    /// otherwise of this question, with its solution so far.
     pub(super) fn interrupts(self, so_far: Solution) -> Interruption {
         let Self { message, fatal } = self;
         match fatal {

@@ -15,6 +15,7 @@ use crate::llm::transport::HttpReply;
 /// hand.
 const CLOCK_SKEW: i64 = 60_000;
 
+/// A request in the body that creates a batch in Anthropic's API.
 #[derive(Serialize)]
 struct SubmittedRequest<'a> {
     custom_id: &'a str,

@@ -47,6 +47,7 @@ pub(in crate::llm) struct BatchClient {
     name: String,
 }
 
+/// A request to the batch API.
 enum ApiRequest<'a> {
     Upload(Bytes),
     Post(&'a RawValue),

@@ -22,7 +22,9 @@ use crate::llm::transport::HttpReply;
 type BatchResults = (Vec<(String, BatchResult)>, usize);
 
 impl Driver<'_> {
-    /// Delivers the results of the open batches. All of them have ended.
+    /// Delivers the results of the open batches that have ended. The requests of a batch that the
+    /// provider rejects as too large wait for the next wave, which has batches of half the size.
+    /// Any other rejection is an error.
     pub(super) async fn hand_out(&mut self) -> Result<(), ModelError> {
         // Stop at a batch that is still running. It was found instead of a batch of another run.
         while let Some(open) = self.open.last().filter(|open| !open.is_running()) {

@@ -60,6 +60,7 @@ impl BatchQueue {
     }
 }
 
+/// Sends the batches of a run and fetches their results.
 pub(super) struct Driver<'q> {
     pub queue: &'q QueueShared,
     pub stop: &'q Stop,

@@ -22,6 +22,7 @@ pub(super) const UNANNOUNCED: &str = "the results that it announces do not come"
 const RUN: &str = "convfinqa_run";
 const NUMBER: &str = "convfinqa_batch";
 
+/// A request as a line of the file that creates a batch in OpenAI's API.
 #[derive(Serialize)]
 struct FileLine<'a> {
     custom_id: &'a str,

@@ -19,6 +19,7 @@ use crate::llm::types::{ChatRequest, RequestOrigin, Stop};
 #[derive(Clone)]
 pub struct BatchQueue(pub(super) Arc<QueueShared>);
 
+/// The queue, which its clones and the driver share.
 pub(super) struct QueueShared {
     pub budget: Arc<Budget>,
     observer: Observer,
@@ -27,6 +28,7 @@ pub(super) struct QueueShared {
     changed: Notify,
 }
 
+/// The conversations in progress and their calls, by which the driver sees when a wave is complete.
 #[derive(Default)]
 pub(super) struct QueueState {
     /// The run's id.
@@ -234,6 +236,7 @@ pub struct BatchPlace {
     held: HeldPlace,
 }
 
+/// What a [`BatchPlace`] has registered.
 enum HeldPlace {
     /// A conversation in progress. No wave is complete while it makes no call.
     Unit,

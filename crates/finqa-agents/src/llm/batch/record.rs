@@ -49,6 +49,7 @@ pub struct BatchRecord {
     pub(super) requests: Vec<BatchedRequest>,
 }
 
+/// A request of a batch, as the journal stores it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct BatchedRequest {
     /// The `custom_id`: a hash of the request and of its origin.

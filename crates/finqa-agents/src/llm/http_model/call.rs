@@ -91,7 +91,8 @@ impl ChatModel for HttpModel {
 }
 
 impl HttpCall<'_> {
-    /// Sends the request in one dialect after another until the server accepts one.
+    /// Sends the request in one dialect after another until the server accepts one. Returns the
+    /// error of the last one if the error does not show which dialect to try next.
     pub(super) async fn converse(&self) -> Result<ChatReply, ModelError> {
         let mut dialect = *self.model.dialect.lock();
         // Try each dialect only once, because a server that refuses both names of a parameter would

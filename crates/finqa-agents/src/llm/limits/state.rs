@@ -84,6 +84,7 @@ struct KnownQuota {
     until: Instant,
 }
 
+/// The state from which a limiter decides when the next attempt may start.
 #[derive(Debug, Default)]
 pub(super) struct LimitState {
     options: LimitOptions,

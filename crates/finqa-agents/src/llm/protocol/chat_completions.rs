@@ -53,6 +53,7 @@ pub(super) fn body(model: &str, request: &ChatRequest, dialect: AcceptedParamete
     ])
 }
 
+/// A message in the form of the Chat Completions API.
 fn message(message: &ChatMessage, system: SystemRole) -> Value {
     let role = match (message.role, system) {
         (Role::System, SystemRole::System) => "system",

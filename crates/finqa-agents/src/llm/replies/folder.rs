@@ -95,6 +95,7 @@ impl Drop for KeyLock<'_> {
     }
 }
 
+/// The content of one file of a folder of stored replies.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StoredCall {

@@ -57,8 +57,8 @@ pub(super) fn invalid_program(error: &str) -> Finding {
     )
 }
 
-/// Every literal must occur on the page, in the question or in the earlier answers. Constants are
-/// exempt in every notation.
+/// Objects to each literal that is not on the page, in the question or in the earlier answers, and
+/// to each that is there only as a dash of the table. Constants are exempt in every notation.
 pub(super) fn literals(program: &Program, places: &LiteralPlaces) -> Vec<Finding> {
     let mut seen = BTreeSet::new();
     let literals = program.literals().filter(|literal| {
@@ -108,7 +108,7 @@ pub(super) fn missing_year(missing: u16) -> Finding {
     )
 }
 
-/// If the question names a year that the table has, the program's numbers must include that year.
+/// Objects if the question names a year that the table has, but no number of the program is of it.
 /// Not checked if a number comes from elsewhere, if the program uses a whole row, or if the
 /// question names more than two years, a limit set by hand.
 pub(super) fn periods_named(
@@ -137,7 +137,8 @@ pub(super) fn periods_named(
 
 /// Convention 1 of `prompts/conventions.j2`: a change is the later value minus the earlier one, and
 /// a percent change is divided by the earlier value. Checks the first subtraction, and the division
-/// of its result. Not checked if a number is in cells of several years or of none.
+/// of its result. Not checked if the question does not ask for a change, or if a number is in cells
+/// of several years or of none.
 pub(super) fn period_order(
     program: &Program,
     places: &LiteralPlaces,
@@ -177,8 +178,8 @@ pub(super) fn period_order(
     })
 }
 
-/// If the question asks about an increase and the result is negative, the operands of the
-/// subtraction are probably swapped, unless the columns prove that it is later minus earlier.
+/// Objects to a negative result if the question asks about an increase, because the operands of the
+/// first subtraction are probably swapped. Not if the columns prove that it is later minus earlier.
 pub(super) fn direction(
     program: &Program,
     places: &LiteralPlaces,
@@ -226,9 +227,9 @@ fn only_year(argument: &Argument, places: &LiteralPlaces) -> Option<u16> {
     }
 }
 
-/// The stated answer must agree with the executed value, except for rounding and the percent sign.
-/// Small models compute badly but write good programs, so a difference within an order of magnitude
-/// is only a slip.
+/// Objects if the stated answer differs from the executed value by more than rounding and the
+/// percent sign. Small models compute badly but write good programs, so a difference within an
+/// order of magnitude is only a slip, which does not send the answer back.
 pub(super) fn mismatch(answer: &Answer) -> Option<Finding> {
     let executed = answer.value.as_ref()?;
     if answer.stated.is_empty() || answer.stated == answer.printed {

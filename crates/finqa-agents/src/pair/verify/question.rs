@@ -52,6 +52,7 @@ static HYPOTHETICAL: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Finds the cues in the text of a question.
 pub(crate) fn question_cues(question: &str) -> QuestionCues {
     let text = question.trim().to_lowercase();
     let change = CHANGE.is_match(&text);

@@ -57,6 +57,7 @@ fn step(text: &str, steps: &mut Steps) -> Option<Argument> {
     Some(operand)
 }
 
+/// Reads an infix expression or a call. Each operation in it is added to `steps`.
 struct ProgramReader<'t, 's> {
     rest: &'t str,
     steps: &'s mut Steps,
