@@ -7,6 +7,7 @@ use finqa_core::program::{Expression, Leaf};
 /// `Facts::all`. Constants and numbers of the question have no fact.
 pub(crate) type Expr = Expression<Option<usize>>;
 
+/// A number in an expression, with the index of its fact in `Facts::all`.
 pub(crate) type PageLeaf = Leaf<Option<usize>>;
 
 /// True if two literals have the same digits; minus and percent signs are ignored.

@@ -45,6 +45,7 @@ pub struct Passages {
     frequency: HashMap<String, usize>,
 }
 
+/// The stems of a passage, and those of the headings above it.
 #[derive(Debug)]
 struct Words {
     text: HashSet<String>,

@@ -44,6 +44,7 @@ pub struct EmbeddedWeights {
     pub network: Network,
 }
 
+/// The content of `weights.json`: the weights of the linear models, by the names of their features.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WeightsFile {

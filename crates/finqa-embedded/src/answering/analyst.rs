@@ -111,7 +111,8 @@ impl EmbeddedAnalyst {
         out
     }
 
-    /// The answer to a question. How it is found is recorded if `explanation` is given.
+    /// The answer to a question, from the labels of the tables or from ranked candidates; `None` if
+    /// there is none. How it is found is recorded if `explanation` is given.
     fn answered(
         &self,
         page: &PageIndex,

@@ -81,7 +81,7 @@ fn after<'q>(asked: &'q Wording, lead: &str) -> Option<&'q str> {
     asked.phrase.get(at + lead.len() + 1..)
 }
 
-/// "Rent as a percent of sales".
+/// "Rent as a percent of sales": the texts before and after the connector.
 fn by_connector(asked: &Wording) -> Option<(String, String)> {
     let connectors = [
         "represent in relation to", "represents in relation to", "represented in relation to",
@@ -94,7 +94,7 @@ fn by_connector(asked: &Wording) -> Option<(String, String)> {
     pairs.next().map(|(a, b)| (tidy(&a), b))
 }
 
-/// "The sales to debt ratio".
+/// "The sales to debt ratio": the texts before and after "to".
 fn before_ratio(asked: &Wording) -> Option<(String, String)> {
     let (before, _) = asked.split("ratio")?;
     let (a, b) = split(&before, "to")?;
@@ -102,7 +102,7 @@ fn before_ratio(asked: &Wording) -> Option<(String, String)> {
     (!asked.says(&["ratio of", "ratio between"]) && named).then(|| (tidy(&a), b))
 }
 
-/// "The ratio of sales to debt".
+/// "The ratio of sales to debt": the texts before and after "to" or another connector.
 fn after_ratio(asked: &Wording) -> Option<(String, String)> {
     let connectors = ["to the", "to", "and", "over", "compared to", "compared"];
     let leads = ["ratio of", "ratio between", "fraction of"].into_iter();
@@ -110,7 +110,8 @@ fn after_ratio(asked: &Wording) -> Option<(String, String)> {
     rests.find_map(|rest| connectors.iter().find_map(|it| split(rest, it)))
 }
 
-/// "What percent of sales did rent represent", "what portion of sales was rent".
+/// "What percent of sales did rent represent", "what portion of sales was rent": the part, then the
+/// whole.
 fn share_of_whole(asked: &Wording) -> Option<(String, String)> {
     let verbs = [
         "was attributable to", "is attributable to", "was attributed to", "was made of",

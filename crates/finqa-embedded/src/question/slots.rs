@@ -285,7 +285,7 @@ struct FactFit<'a> {
 }
 
 impl<'a> FactFit<'a> {
-    /// The scorer must have read the fact's label and the words near it.
+    /// Compares a fact with the query. The scorer must have read its label and the words near it.
     fn new(scorer: &'a SlotScorer<'_>, fact: &'a Fact, index: usize) -> Self {
         let (facts, query) = (scorer.facts, scorer.query);
         let (label, near) = (&scorer.label, &scorer.near);

@@ -49,7 +49,7 @@ pub(crate) struct LinearRank {
     pub behind_shape: f64,
 }
 
-/// A question with its page and its earlier turns.
+/// What the features of candidates need of a question, its page and its earlier turns.
 pub(crate) struct ChoiceContext<'a> {
     pub(crate) facts: &'a Facts,
     pub asked: &'a Wording,
@@ -112,7 +112,8 @@ pub(crate) struct ChoiceContext<'a> {
 }
 
 impl<'a> ChoiceContext<'a> {
-    /// Without plans, cues and sketches: `EmbeddedAnalyst::context` adds them.
+    /// Computes what depends on the question, its page and its earlier turns. The plans, cues and
+    /// sketches stay empty until `EmbeddedAnalyst::context` adds them.
     pub(crate) fn new(
         facts: &'a Facts,
         asked: &'a Wording,

@@ -53,7 +53,7 @@ struct UsedFact {
 pub(crate) struct Operands(Vec<UsedFact>);
 
 impl Operands {
-    /// Reads each fact of these expressions once.
+    /// Computes the features of the facts in these expressions, once for each fact.
     pub(crate) fn new<'e>(
         context: &ChoiceContext<'_>,
         expressions: impl Iterator<Item = &'e Expr>,
@@ -184,7 +184,8 @@ fn total(context: &ChoiceContext<'_>) -> f64 {
 }
 
 impl UsedFact {
-    /// `fits` has the features of the slot scorer for the question as a whole.
+    /// Computes the features of a fact, with its fit to each role. `fits` has the features of the
+    /// slot scorer for the question as a whole.
     fn new(
         context: &ChoiceContext<'_>,
         index: usize,

@@ -11,6 +11,7 @@ use regex::Regex;
 use finqa_core::page::{MONTHS, year_in_text, year_of_date};
 use finqa_core::regex;
 
+/// The kind of a token in a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum TokenKind {
     /// A word, already stemmed.
@@ -23,6 +24,7 @@ pub(crate) enum TokenKind {
     Mark,
 }
 
+/// A word, number or mark of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TextToken<'a> {
     /// The stem of a word, the digits of a number, or the mark itself. It borrows from the text

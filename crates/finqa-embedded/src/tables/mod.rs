@@ -77,7 +77,7 @@ impl Tables {
         self.answer_of(&self.last_turn(question, earlier)?)
     }
 
-    /// The same answer, and how it is found.
+    /// Answers as [`Self::answer`] does, and says how the answer is found.
     pub(crate) fn explained(
         &self,
         question: &str,
@@ -181,7 +181,8 @@ impl Tables {
         Some(asked.unwrap_or_else(|| asked::guess(tokens)))
     }
 
-    /// Why the answer to a question that depends on this one is not sure.
+    /// The reason why the answer to a question that depends on this one is not sure; `None` if this
+    /// one has a sure answer.
     fn why_unsure(&self, turn: &Turn) -> Option<String> {
         if self.spelled(&turn.text).is_some() {
             return Some("the question before it spells out a formula".to_owned());
@@ -191,7 +192,8 @@ impl Tables {
         (!sure).then(|| "the question before it is not sure".to_owned())
     }
 
-    /// The answer to a completed question.
+    /// The answer to a completed question: its sum over a list of transactions, or the answer by
+    /// the labels. On a page with such a list, an answer by the labels that is not sure is refused.
     fn answer_of(&self, turn: &Turn) -> Option<TableResult<DirectAnswer>> {
         if let Some(sum) = &turn.sum {
             return Some(sum.clone());
@@ -206,7 +208,8 @@ impl Tables {
         }
     }
 
-    /// The answer to a question in full, by the labels of its figures.
+    /// The answer to a completed question from figures that are found by their labels, with doubts
+    /// and confidence. The error says why the tables have none.
     fn of_labels(&self, turn: &Turn) -> Option<TableResult<DirectAnswer>> {
         let Some(asked) = &turn.asked else {
             return Some(Err(Doubt::Open));

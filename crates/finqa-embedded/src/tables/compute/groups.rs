@@ -301,7 +301,7 @@ impl ReportTable {
 }
 
 /// The rows directly above a row, up to one without a label or a figure, or up to another total; at
-/// most [`MOST_PARTS`], with their names.
+/// most [`MOST_PARTS`], each with its name and figure, in the order of the table.
 fn rows_above(
     table: &ReportTable,
     row: usize,
@@ -318,7 +318,7 @@ fn rows_above(
 }
 
 /// The columns directly to the left of a column, up to one without a label or a figure, or up to
-/// another total; at most [`MOST_PARTS`], with their names.
+/// another total; at most [`MOST_PARTS`], each with its name and figure, in the order of the table.
 fn columns_before(
     table: &ReportTable,
     column: usize,

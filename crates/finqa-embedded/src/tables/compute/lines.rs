@@ -54,8 +54,9 @@ impl Tables {
         out
     }
 
-    /// A line with its score; `None` if its labels lack words that they must have, or if it has
-    /// fewer than two figures besides plans.
+    /// A line with its score. Plans are dropped from it, unless it has nothing else. `None` if
+    /// fewer than two figures are left, or if the page has a single table and no reading has all
+    /// its words in the labels.
     fn scored(
         &self,
         table: &ReportTable,
@@ -115,7 +116,8 @@ impl Tables {
     }
 }
 
-/// The figures of each column without totals; in a report, those of each section of it.
+/// One line for each column, with its figures in rows that are not totals. In a report, one line
+/// for each section of a column.
 fn lines_by_rows<'t>(
     table: &'t ReportTable,
     figure: &dyn Fn(usize, usize) -> Option<FitFigure>,

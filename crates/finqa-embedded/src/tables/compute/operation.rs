@@ -300,7 +300,9 @@ impl Tables {
         self.labels_of(place).any(|label| label.is_one_of(&SIGNED))
     }
 
-    /// The later and the earlier figure of a change, in this order.
+    /// The later and the earlier figure of a change, in this order. A single period of the question
+    /// is the later one, or the earlier one if `since` is true. If a report lacks the earlier
+    /// figure, another one of the row replaces it, with a doubt.
     fn ends(&self, of: &Operand, since: bool) -> TableResult<[Amount; 2]> {
         if !of.is_named() {
             return Err(Doubt::Open);
@@ -470,6 +472,7 @@ pub(crate) fn unit(kind: AmountKind) -> UnitKind {
     }
 }
 
+/// An answer by an operation with this name, without a label, further values or a doubt.
 pub(crate) fn answer(name: &'static str, expr: FigureExpr, kind: UnitKind) -> DirectAnswer {
     DirectAnswer {
         name,

@@ -186,7 +186,8 @@ impl Tables {
         (!groups.is_empty()).then_some(groups)
     }
 
-    /// The ranked parts, as one list for each choice among groups that fit equally well.
+    /// The parts with their values by the measure, not yet sorted: one list for each choice among
+    /// groups that fit equally well.
     fn by_measure(
         &self,
         by: Measure,

@@ -158,7 +158,7 @@ impl ReportTable {
 }
 
 impl Comparison<'_> {
-    /// See [`ReportTable::fit`].
+    /// How well the labels fit the reading; `None` if no label names the figure.
     fn fit(&self) -> Option<LabelFit> {
         let Self {
             row,
@@ -260,7 +260,8 @@ impl Comparison<'_> {
         own.filter(|word| *word != "total" && !self.reading.contains(word))
     }
 
-    /// See [`FitFigure::extra`](super::fit::FitFigure).
+    /// How much the labels and the reading differ, as
+    /// [`FitFigure::extra`](super::fit::FitFigure) counts it.
     fn extra(&self) -> usize {
         let elsewhere = self
             .reading

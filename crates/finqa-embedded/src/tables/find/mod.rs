@@ -57,6 +57,7 @@ impl Amount {
     }
 }
 
+/// The kind of number that an amount is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AmountKind {
     /// Any number that is neither a percentage nor a quotient.

@@ -151,9 +151,10 @@ impl Tables {
         })
     }
 
-    /// The stems of what a question says besides the label, except periods. The words of a cue are
-    /// among them, so that a question for an operation fits only a section that names it. `None` if
-    /// the question refers to an earlier one.
+    /// The stems of what a question says besides the label, except periods, the company's name and
+    /// words such as "under". `tokens` lack the label. The words of a cue are included, so that a
+    /// question for an operation fits only a section that names it. `None` if the question refers
+    /// to an earlier one.
     fn beside_label(&self, tokens: &[Token]) -> Option<Vec<String>> {
         let stems = |token: &Token| match token.part {
             TokenPart::Word(_) | TokenPart::Name(..) => token.stems().to_vec(),

@@ -17,6 +17,7 @@ pub(crate) struct ReportFigure {
     rare: Option<Box<RarePart>>,
 }
 
+/// The texts of a figure that its number does not show.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct RarePart {
     /// The printed text, if formatting `number` does not give it: `1.50`.

@@ -14,6 +14,7 @@ use crate::tables::words::{LabelWords, in_one_script, plain_stems, same_word, st
 /// Words for the group and its parent. They name figures only in a table with columns of both.
 pub(crate) const SCOPES: [&str; 2] = ["group", "company"];
 
+/// A table whose labels are read, so that a question can be compared with them.
 #[derive(Debug)]
 pub(crate) struct ReportTable {
     /// True if it is the only table of a user's page. Its labels then name each figure in full.
@@ -74,6 +75,7 @@ pub(crate) struct ReportColumn {
     pub(crate) is_dated_by_title: bool,
 }
 
+/// A row with its labels and figures.
 #[derive(Debug, Default)]
 pub(crate) struct ReportRow {
     pub(crate) printed: String,
@@ -94,8 +96,7 @@ pub(crate) struct ReportRow {
 static TOTALS: LazyLock<HashSet<String>> =
     LazyLock::new(|| stemmed("total subtotal gesamt summe all"));
 
-/// Words of the rows that sum up one part of a cash flow statement: "Net cash from operating
-/// activities".
+/// Words of a sum in a cash flow statement: "Net cash from operating activities".
 static CASH_OF_ACTIVITIES: LazyLock<HashSet<String>> = LazyLock::new(|| stemmed("cash activities"));
 
 /// Words of a title that show that the figures are not those of the whole company.
@@ -110,8 +111,7 @@ static PLAN: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A part of a title that says where figures are included: "Amortization included in cost of sales"
-/// is not a table of cost of sales.
+/// Left out of a title: "Amortization included in cost of sales" is not about the cost of sales.
 static INCLUDED: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"(?i)\b(?:included|recorded|recognized|reported|classified) (?:in|within|under)\b[^.;:]*"
@@ -322,8 +322,8 @@ fn date_repeated(columns: &mut [ReportColumn]) {
     }
 }
 
-/// If all columns have one month, each of another year than its neighbour, such as "Dec 2030" and
-/// "Dec 2031", they are years that end with that month and not single months.
+/// Reads columns such as "Dec 2030" and "Dec 2031" as years that end with that month, not as single
+/// months, if all columns have the same month and each has another year than its neighbour.
 fn of_years(columns: &mut [ReportColumn]) {
     let dated = || columns.iter().filter_map(|column| column.label.period);
     let mut years: Vec<Option<u16>> = dated().map(|period| period.end.year).collect();

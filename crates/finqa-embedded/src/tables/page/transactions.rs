@@ -65,6 +65,7 @@ pub(crate) enum Sides {
     Unsaid,
 }
 
+/// A row of a list of transactions.
 #[derive(Debug)]
 pub(crate) struct Transaction {
     pub(crate) row: usize,
@@ -78,6 +79,7 @@ pub(crate) struct Transaction {
     pub(crate) came_in: Option<bool>,
 }
 
+/// A text of a transaction, such as a payee, and its words.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TransactionText {
     pub(crate) printed: String,

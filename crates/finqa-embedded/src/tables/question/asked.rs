@@ -39,6 +39,7 @@ impl Asked {
     }
 }
 
+/// What is computed from the operands.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Operation {
     Figure,
@@ -88,6 +89,7 @@ struct Form(
     &'static [Cue],
 );
 
+/// The places of the operands in a question.
 #[derive(Clone, Copy)]
 enum OperandForm {
     One,

@@ -179,7 +179,8 @@ fn is_ranking_word(token: &Token) -> bool {
     token.cue().is_some_and(of_rank) || word && words.any(|list| lists(list, &token.text))
 }
 
-/// The index of the noun of the parts, and its words with their stems.
+/// The index of the noun that names the parts ("segment"), and its words as stem and spelling.
+/// `which` is the index of the question word. `None` if no noun follows it.
 fn noun(tokens: &[Token], which: usize) -> Option<(usize, Vec<(String, String)>)> {
     let nouns = [PART_NOUNS, PLACE_NOUNS, OTHER_NOUNS];
     let is_noun = |token: &Token| nouns.iter().any(|list| lists(list, bare(token)));
