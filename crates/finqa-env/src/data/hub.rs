@@ -126,6 +126,7 @@ struct HubRevision {
     files: Vec<HubFile>,
 }
 
+/// A file of the revision, with the hash by which its content is checked.
 #[derive(Deserialize)]
 struct HubFile {
     #[serde(rename = "rfilename")]
@@ -137,6 +138,7 @@ struct HubFile {
     lfs: Option<LargeFile>,
 }
 
+/// The hash and size of a file that Git LFS stores.
 #[derive(Deserialize)]
 struct LargeFile {
     sha256: String,

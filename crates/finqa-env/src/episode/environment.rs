@@ -26,6 +26,7 @@ pub struct EpisodeRules {
 
 finqa_core::options::declared_defaults!(EpisodeRules);
 
+/// Whether an environment has an episode in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EpisodePhase {
     /// The phase before the first reset. Tools run, but a submission earns 0.0. In OpenEnv's

@@ -75,6 +75,7 @@ pub(crate) fn grade(
     grader.grade(prediction, truth)
 }
 
+/// Compares an answer with the truth by one mode and its tolerances.
 struct Grader {
     tolerance: f64,
     max_absolute_difference: f64,

@@ -33,7 +33,8 @@ pub(crate) enum StepFault {
 /// Maximum number of characters of a tool's name that an answer repeats. Set by hand.
 const NAME: usize = 200;
 
-/// Begins an episode.
+/// Begins an episode with the requested task or the next question. Returns an outcome without an
+/// observation; the question is in its metadata. An error if the task does not exist.
 pub(crate) fn reset(
     environment: &Mutex<Environment>,
     request: ResetRequest,

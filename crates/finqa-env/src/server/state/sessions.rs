@@ -48,6 +48,7 @@ enum SessionHolder {
     Attached { closing: bool },
 }
 
+/// An open session, and whether a WebSocket keeps it open.
 struct SessionEntry {
     session: Arc<EnvSession>,
     holder: SessionHolder,
@@ -66,6 +67,7 @@ fn unknown(id: &str) -> String {
     format!("Unknown session_id: {}", head(id, 200))
 }
 
+/// The open sessions of the server, at most `max`, by their ids.
 pub(crate) struct SessionTable {
     max: usize,
     server_id: Option<String>,
@@ -174,8 +176,8 @@ impl SessionTable {
         self.open.lock().len()
     }
 
-    /// Closes a session. Returns false if the session has a WebSocket, because it is then closed
-    /// together with the socket. The error is a text for the client.
+    /// Closes a session. Returns false if the session has a WebSocket: the session is then closed
+    /// later, together with the socket. The error, a text for the client, names an unknown session.
     pub(crate) fn close(&self, id: &str) -> Result<bool, String> {
         let mut table = self.open.lock();
         let Some(entry) = table.get_mut(id) else {

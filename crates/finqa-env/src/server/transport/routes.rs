@@ -129,6 +129,7 @@ fn page(text: &'static str, headers: &HeaderMap) -> Response {
     (headers, Html(text.replace("{nonce}", &nonce))).into_response()
 }
 
+/// `GET /metadata`: the description of the environment in OpenEnv's form.
 async fn metadata() -> Json<Value> {
     Json(json!({
         "name": "FinQAEnvironment",
@@ -147,6 +148,7 @@ async fn metrics(State(app): State<Arc<ServerState>>) -> Response {
     }
 }
 
+/// `POST /reset`: begins an episode in a fresh environment, which is dropped after the reply.
 async fn reset(
     State(app): State<Arc<ServerState>>,
     headers: HeaderMap,
@@ -216,6 +218,7 @@ async fn json_rpc(State(app): State<Arc<ServerState>>, body: Bytes) -> Response 
     }
 }
 
+/// The query of `/ws`: the session to attach to; a new one is opened if there is none.
 #[derive(Deserialize)]
 struct SocketQuery {
     session_id: Option<String>,
@@ -238,6 +241,7 @@ async fn open_socket(
     }
 }
 
+/// `GET /mcp`: answers JSON-RPC requests over a WebSocket.
 async fn mcp_socket(
     State(app): State<Arc<ServerState>>,
     Extension(place): Extension<ConnectionPlace>,

@@ -23,6 +23,7 @@ use crate::server::state::metrics::RefusalReason;
 use crate::server::state::sessions::SessionHandle;
 use crate::server::transport::connections::ConnectionPlace;
 
+/// The protocol of a socket's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SocketProtocol {
     /// OpenEnv's messages.
@@ -286,6 +287,7 @@ async fn while_listening(
     }
 }
 
+/// The result of a message.
 enum SocketReply {
     Text(String),
     /// The message was a notification.

@@ -19,6 +19,7 @@ use fields::{Field, RequestShape};
 pub(crate) use fields::read;
 pub(crate) use issue::RequestIssue;
 
+/// A value that was read, or the first fault of the request.
 type RequestResult<T> = Result<T, RequestIssue>;
 
 const SEED: Field = ("seed", Natural, Optional);
@@ -60,6 +61,7 @@ pub(crate) const WITH_DATA: RequestShape = RequestShape(Closed, &[TYPE, DATA]);
 pub(crate) const MAY_HAVE_DATA: RequestShape = RequestShape(Closed, &[TYPE, OPTIONAL_DATA]);
 pub(crate) const BARE: RequestShape = RequestShape(Closed, &[TYPE]);
 
+/// The fields of a reset, from `POST /reset` or a message of a socket.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub(crate) struct ResetRequest {
     /// Makes the order of questions reproducible.
