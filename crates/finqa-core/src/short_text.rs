@@ -12,6 +12,7 @@ const IN_PLACE: usize = 22;
 #[derive(Clone)]
 pub struct ShortText(Kept);
 
+/// The text of a [`ShortText`]: its bytes, or a pointer to them.
 #[derive(Clone)]
 enum Kept {
     Here { len: u8, bytes: [u8; IN_PLACE] },

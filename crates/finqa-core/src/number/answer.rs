@@ -153,6 +153,7 @@ fn is_name(found: &NumberCandidate, names: &[Range<usize>]) -> bool {
     }
 }
 
+/// The text of an answer, in which its figure is found.
 struct AnswerText<'t> {
     text: &'t str,
 }

@@ -96,7 +96,8 @@ fn from_original(table: &[Vec<String>], original: &[Vec<String>]) -> Option<Vec<
     }
 }
 
-/// Combines a full row of labels with the rows of spanning labels above it.
+/// Combines a full row of labels with the rows of spanning labels above it. `None` if the spans of
+/// a row cannot be equally wide.
 fn spread(leaf: &[String], upper: &[Vec<String>]) -> Option<Vec<String>> {
     let (corner, leaves) = leaf.split_first()?;
     let columns = leaves.len();

@@ -63,7 +63,8 @@ fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Pads each column to its widest cell. The first row becomes the header.
+/// Writes a Markdown table whose columns are as wide as their widest cells. The first row becomes
+/// the header.
 fn aligned(rows: &[Vec<Cow<'_, str>>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     if columns == 0 {

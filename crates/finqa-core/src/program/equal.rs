@@ -68,6 +68,7 @@ fn gold_steps_are(gold: &[ProgramStep], predicted: &[ProgramStep]) -> bool {
 /// by cross-multiplication, while dividing needs an expensive inverse.
 type Point = [Fraction; POINTS];
 
+/// A fraction of integers modulo [`PRIME`].
 #[derive(Clone, Copy)]
 struct Fraction {
     numerator: u64,
@@ -111,6 +112,7 @@ impl PartialEq for Fraction {
     }
 }
 
+/// What a program computes, as values at the points: a number, or a comparison of two numbers.
 #[derive(Clone, Copy, PartialEq)]
 enum Function {
     Rational(Point),

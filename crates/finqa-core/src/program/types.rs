@@ -82,6 +82,7 @@ pub struct Program {
     pub(super) body: Body,
 }
 
+/// The content of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Body {
     /// A look-up: a ConvFinQA program that is a single literal.
