@@ -29,7 +29,8 @@ impl<'d> MissFinder<'d> {
         }
     }
 
-    /// Adds a row, and explains it if it is wrong by financial equivalence.
+    /// Adds a row, and explains it if it is wrong by financial equivalence. `None` for any other
+    /// row, and for all rows once the dataset has lacked a question.
     pub fn find(&mut self, row: &mut Row) -> Option<Miss> {
         // Don't copy rounds and calls: they are most of a row and explain nothing.
         let rounds = std::mem::take(&mut row.solution.rounds);

@@ -6,6 +6,7 @@ use crate::dataset::Document;
 use finqa_core::number::{self, percent_forms, readings};
 use finqa_core::page::CellKind;
 
+/// A number on a page, or a dash of its table.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PageFigure {
     /// As a program reads it: 0.17 for `17%`.
@@ -18,13 +19,14 @@ pub(super) struct PageFigure {
     pub dash: bool,
 }
 
+/// The numbers of a page.
 #[derive(Debug)]
 pub(super) struct PageFigures {
     places: Vec<PageFigure>,
 }
 
 impl PageFigures {
-    /// Reads a page: first the cells of the table that are numbers, without years, headers and
+    /// Reads a page: first the numbers and lost dashes in the table, without years, headers and
     /// labels; then the numbers in the sentences.
     pub(crate) fn of(document: &Arc<Document>) -> Self {
         let table = &document.page().table;

@@ -43,6 +43,7 @@ pub(super) fn search(
     found.or_else(|| target.is_sharp(0.01).then(many).flatten())
 }
 
+/// Gold's program, whose numbers and operations the search changes, and the answer to reach.
 struct ProgramSearch<'s> {
     formula: &'s Formula,
     places: Option<&'s PageFigures>,

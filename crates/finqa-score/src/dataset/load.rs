@@ -114,6 +114,7 @@ fn from_bytes(origin: &str, bytes: &[u8], split: Option<&str>) -> Result<Dataset
     Ok(dataset)
 }
 
+/// The bytes of a file. The error says if it is missing or a folder.
 fn read(path: &Path) -> Result<Vec<u8>, DatasetError> {
     files::read(path).map_err(|source| match source.kind() {
         ErrorKind::NotFound => DatasetError::Missing {

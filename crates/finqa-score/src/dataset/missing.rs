@@ -51,7 +51,7 @@ impl MissingFields {
         }
     }
 
-    /// Adds a line for each part that pages lack, such as the table.
+    /// Adds a line for records without the name of their page, and one for those without text.
     fn in_pages(&mut self, records: &[Record]) {
         let all = counted(records.len(), "record");
         let pages = records.iter().filter(|record| {
@@ -77,7 +77,8 @@ impl MissingFields {
         );
     }
 
-    /// What the golds of these questions lack.
+    /// Adds a line for each part that golds of these questions lack. `noun` names the questions;
+    /// a "turn" needs no printed answer.
     fn in_golds(&mut self, cases: &[&Arc<Case>], noun: &str) {
         let all = counted(cases.len(), noun);
         let without =

@@ -38,6 +38,7 @@ pub(super) struct CleanedPage {
     pub table: Option<Pairs<Pairs<Scalar>>>,
 }
 
+/// The text before or after a table.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "a text or a list of sentences")]
 pub(super) enum Prose {

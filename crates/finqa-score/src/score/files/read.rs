@@ -128,6 +128,7 @@ fn utf8<'b>(path: &Path, bytes: &'b [u8]) -> Result<&'b str, ScoreError> {
     })
 }
 
+/// A file of predictions, as read from disk.
 struct PredictionFile<'f> {
     path: &'f Path,
     text: &'f str,
