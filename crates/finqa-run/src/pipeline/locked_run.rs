@@ -192,7 +192,11 @@ pub(super) fn differences(was: &RunMeta, now: &RunMeta) -> Vec<String> {
 }
 
 /// Creates a new run in `folder`, or in a folder named after the run's id. Generates the id if
-/// `meta` has none.
+/// `meta` has none. Writes the journal and `config.toml`.
+///
+/// # Errors
+/// Another process works on the folder, or has already created a run in it. A file cannot be
+/// written.
 pub(super) fn create_run(
     output: &Path,
     folder: Option<RunFolder>,
