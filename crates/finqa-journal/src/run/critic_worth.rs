@@ -32,6 +32,7 @@ pub struct CriticWorth {
     pub interval: Option<Interval>,
 }
 
+/// A reviewer whose worth is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]

@@ -23,6 +23,7 @@ pub struct RewardSummary {
     pub high: Option<f64>,
 }
 
+/// The results of the episodes of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct EpisodeSummary {
     /// Episodes that have ended.

@@ -64,6 +64,7 @@ impl SharedPlan {
     }
 }
 
+/// The folder that has the shards of one run.
 #[derive(Clone, Debug)]
 pub struct ShardsFolder {
     output: PathBuf,

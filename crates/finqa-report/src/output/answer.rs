@@ -26,6 +26,7 @@ pub struct AnswerView<'a> {
     pub(super) rounds: Vec<RoundFindings>,
 }
 
+/// A round as `--json` and the terminal show it.
 #[derive(Debug, Serialize)]
 pub(super) struct RoundFindings {
     pub number: u32,

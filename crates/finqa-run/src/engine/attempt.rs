@@ -11,6 +11,7 @@ use super::models::RunModels;
 use super::worker::{UnitOutcome, Worker};
 use finqa_journal::run::Finish;
 
+/// What an attempt could not finish.
 #[derive(Default)]
 pub(super) struct AttemptResult {
     /// Indices in the plan of the units for which the provider failed a question.

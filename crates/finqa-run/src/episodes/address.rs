@@ -8,6 +8,7 @@ use finqa_core::secrets::shown_address;
 
 use super::RemoteError;
 
+/// The address of an environment's server, and the token for it.
 #[derive(Clone, Debug)]
 pub struct Address {
     /// `http://…/ws` or `https://…/ws`, without a user name. The query may contain a key, so people

@@ -16,6 +16,7 @@ use finqa_env::tools::Tools;
 use finqa_journal::run::{PlannedQuestion, gold_of_truth};
 use finqa_score::dataset::{Gold, Question};
 
+/// An environment that runs in this process.
 pub struct LocalEnvironment {
     tools: Arc<Tools>,
     rules: EpisodeRules,

@@ -24,6 +24,7 @@ use finqa_score::dataset::{Gold, Question};
 /// question if its CSV reader takes a cell of it for a missing value. Set by hand.
 const MAX_REFUSALS: u32 = 20;
 
+/// An environment on a server, with a pool of sessions.
 pub struct ServerEnvironment {
     sessions: Arc<SessionPool>,
     /// The server's tasks; `None` if it does not list them.

@@ -23,6 +23,7 @@ const MAX_LOST: u32 = 3;
 /// A callback for lines that a person should see.
 pub(crate) type Note = Box<dyn Fn(String) + Send + Sync>;
 
+/// The sessions that are open on an environment's server.
 pub(super) struct SessionPool {
     address: Address,
     pub(super) note: Note,

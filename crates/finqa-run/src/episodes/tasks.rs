@@ -13,6 +13,7 @@ use finqa_agents::solve::EpisodeQuestion;
 /// The splits that our server has (`TaskSplit`).
 const SPLITS: [&str; 3] = ["train", "validation", "test"];
 
+/// The tasks that a server lists.
 pub(super) struct ServerTasks {
     pub(super) questions: QuestionList,
     /// For each question, the split and the index by which a reset requests it.

@@ -63,6 +63,7 @@ pub struct SearchContext {
     pub watch: Watch,
 }
 
+/// A search for better prompts, with what it has found so far.
 pub struct Search {
     settings: Settings,
     context: SearchContext,

@@ -19,6 +19,7 @@ use finqa_score::dataset::Question;
 use super::PipelineError;
 use super::setup::settings_to_store;
 
+/// A solver whose answers get a probability, and are withheld if it is too low.
 struct CalibratedSolver {
     solver: Arc<dyn Solver>,
     judge: Calibrator,

@@ -44,6 +44,7 @@ pub struct Estimate<T> {
     pub high: T,
 }
 
+/// The estimated calls, tokens and cost of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct DryRun {
     pub questions: usize,

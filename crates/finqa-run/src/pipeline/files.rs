@@ -11,6 +11,7 @@ use finqa_report::output::{self, CsvFile, OutputError, Transcripts};
 use finqa_score::analysis::MissFinder;
 use finqa_score::dataset::Dataset;
 
+/// The summary of a run whose files are written.
 pub struct WrittenResults {
     pub summary: Summary,
     /// A line that says why the report has no pages, or why an earlier report was kept.

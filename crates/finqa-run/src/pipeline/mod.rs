@@ -91,6 +91,7 @@ pub struct Run {
     is_new: bool,
 }
 
+/// The results of a run that has ended.
 pub struct RunResults {
     /// The way in which the run ended.
     pub finish: Finish,

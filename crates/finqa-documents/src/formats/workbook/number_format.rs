@@ -16,6 +16,7 @@ pub(super) struct NumberFormat {
     sections: Vec<Section>,
 }
 
+/// A section of a number format: the condition for which it is used, and how it prints a number.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Section {
     /// The condition `[<1000]`: its operator and its number.

@@ -12,6 +12,7 @@ use finqa_score::score::{Row, Scores};
 use super::entry::unwritable;
 use super::{Journal, JournalError};
 
+/// A change of a run after its start.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum RunChange {

@@ -263,6 +263,7 @@ fn set(connection: &Connection, path: &str, value: &impl Serialize) -> rusqlite:
     connection.execute(sql, [path, &value]).map(drop)
 }
 
+/// A record that the journal stores.
 pub enum JournalEntry {
     /// A model call has returned.
     Call {

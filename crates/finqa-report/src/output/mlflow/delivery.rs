@@ -31,6 +31,7 @@ const NOT_THERE: &str = "RESOURCE_DOES_NOT_EXIST";
 /// accepted 500 in a parameter and 5,000 in a tag, and 3.17 accepts 6,000 and 8,000.
 const OLDEST_LIMIT: usize = 250;
 
+/// A run that is stored on an MLflow server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveredRun {
     /// The address of the run's page.

@@ -18,6 +18,7 @@ const CALL: Duration = Duration::from_secs(15);
 /// Maximum number of characters shown of the reason why a server cannot be reached. Set by hand.
 const REASON: usize = 200;
 
+/// An MLflow server, with the HTTP client that calls it.
 #[derive(Clone, Debug)]
 pub struct TrackingServer {
     http: reqwest::Client,

@@ -42,6 +42,7 @@ pub(super) struct QuestionDetail<'a> {
     calls: Vec<CallDetail<'a>>,
 }
 
+/// The steps of a question that was played as an episode, its end and its reward.
 #[derive(Serialize)]
 struct EpisodeDetail<'a> {
     end: EpisodeEnd,
@@ -49,6 +50,7 @@ struct EpisodeDetail<'a> {
     steps: Vec<StepDetail<'a>>,
 }
 
+/// A step of an episode: its tool call, and what the tool returned.
 #[derive(Serialize)]
 struct StepDetail<'a> {
     #[serde(flatten)]
@@ -57,6 +59,7 @@ struct StepDetail<'a> {
     result: Option<&'a str>,
 }
 
+/// A round with its verdict in words.
 #[derive(Serialize)]
 struct RoundDetail<'a> {
     #[serde(flatten)]
@@ -77,6 +80,7 @@ struct ExecutedProgram {
     places: BTreeMap<String, Vec<String>>,
 }
 
+/// A step of a program, and its printed result.
 #[derive(Debug, Serialize)]
 struct ExecutedStep {
     text: String,
@@ -275,7 +279,8 @@ impl ExecutedProgram {
 }
 
 impl<'a> EpisodeDetail<'a> {
-    /// `None` if the question was not played as an episode.
+    /// Pairs each step with the result of its tool. `None` if the question was not played as an
+    /// episode.
     fn of(solution: &'a Solution) -> Option<Self> {
         let episode = solution.episode.as_ref()?;
         let answered = solution.calls.iter().filter(|call| call.is_answered());

@@ -20,6 +20,7 @@ use finqa_core::stats::RateTally;
 /// full. Set by hand.
 const SHOWN: usize = 300;
 
+/// The rows that have one value of a facet.
 #[derive(Default)]
 pub(super) struct FacetValue {
     pub(super) count: usize,
@@ -37,6 +38,7 @@ pub(super) struct ReportQuestions {
     lines: Vec<ListLine>,
 }
 
+/// A row of the list.
 struct ListLine {
     /// The cells before those of the facets.
     cells: Vec<Value>,

@@ -28,6 +28,7 @@ const BAR: &str = "{bar:16.cyan/dim} {pos}/{len} · {wide_msg}";
 /// one of 80 columns free.
 const WIDTH: usize = 79;
 
+/// Shows the events of a run on stderr: a bar, or lines.
 pub struct RunProgress {
     options: ProgressOptions,
     writer: TerminalWriter,

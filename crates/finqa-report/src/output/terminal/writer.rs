@@ -10,6 +10,7 @@ use super::style::{for_stderr, harmless, spaced};
 /// after code moves to another package.
 const TARGET: &str = "convfinqa::output::terminal::writer";
 
+/// Which lines are shown on stderr during a run, and how.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProgressOptions {
     /// True to show every question with its answers and rounds.

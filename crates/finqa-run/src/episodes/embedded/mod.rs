@@ -26,6 +26,7 @@ use page::{TableColumns, documents, named_tables};
 /// The answer submitted for a question that the analyst cannot answer. It is never right.
 const NO_ANSWER: &str = "unknown";
 
+/// The embedded analyst as a chat model that plays episodes.
 #[derive(Debug, Default)]
 pub(crate) struct EmbeddedModel {
     analyst: EmbeddedAnalyst,
