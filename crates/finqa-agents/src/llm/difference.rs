@@ -39,7 +39,7 @@ impl RequestDifference {
         }
     }
 
-    /// Compares two values. An absent field equals null.
+    /// Adds the places at which two values differ. An absent field equals null.
     fn compare(&mut self, stored: &Value, asked: &Value, pointer: &str) {
         match (stored, asked) {
             (Value::Object(was), Value::Object(now)) => {

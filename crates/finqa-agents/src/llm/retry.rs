@@ -168,7 +168,8 @@ impl FailedAttempts {
         }
     }
 
-    /// Counts a failed attempt. Returns the error if the request is not sent again.
+    /// Counts a failed attempt. Returns the wait before the next attempt, or the error if the
+    /// request is not sent again.
     fn count(
         &mut self,
         attempt: u32,

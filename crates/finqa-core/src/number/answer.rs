@@ -243,8 +243,8 @@ impl AnswerText<'_> {
         self.only(&amounts, &years, compared)
     }
 
-    /// The only one of these figures. `compared` is the number of figures for comparison next to
-    /// them.
+    /// The amount of an answer, or its year if it has no amount, as [`Self::one`] says. If figures
+    /// for comparison are next to them (`compared` of them), no year is chosen.
     fn only<'c>(
         &self,
         amounts: &[&'c NumberReading],

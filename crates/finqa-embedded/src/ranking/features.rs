@@ -160,7 +160,8 @@ struct PageUse<'a> {
 }
 
 impl<'a> PageUse<'a> {
-    /// Signs are ignored when a literal is compared with those of earlier turns.
+    /// Looks up the numbers of a program. Signs are ignored when a literal is compared with those
+    /// of earlier turns.
     fn new(context: &ChoiceContext<'a>, expr: &Expr) -> Self {
         let mut found = Self {
             numbers: 0,

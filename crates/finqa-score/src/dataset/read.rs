@@ -83,7 +83,8 @@ fn splits(json: &[u8]) -> Option<Vec<(String, Vec<&RawValue>)>> {
         .filter(|lists| !lists.is_empty())
 }
 
-/// The JSON of a file, without a byte order mark and leading white space.
+/// The JSON of a file, without a byte order mark and leading white space. An error if the file is
+/// empty or begins like anything but JSON.
 fn json<'b>(origin: &str, bytes: &'b [u8]) -> Result<&'b [u8], DatasetError> {
     let not_json = |reason: String| DatasetError::NotJson {
         origin: origin.to_owned(),

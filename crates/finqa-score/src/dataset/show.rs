@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Case, Record};
 
-/// The page and the questions, without gold.
+/// The page and the questions of a record as text, without gold.
 pub fn record_text(record: &Record) -> String {
     let (document, kind) = (&record.document, record.kind);
     let (id, file) = (&document.id, &document.filename);

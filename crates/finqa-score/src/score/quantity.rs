@@ -69,7 +69,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// Reads a printed answer.
+    /// Reads a printed answer: as yes or no, else as a number, else as a word.
     pub fn parse(text: &str) -> Self {
         let text = text.trim();
         if let Some(yes) = yes_or_no(text) {

@@ -66,7 +66,8 @@ pub(super) fn state(batch: &Value, path: &str) -> Result<BatchState, String> {
     }
 }
 
-/// Reads a line of the results; `None` if its form is unknown.
+/// Reads a line of the results; `None` if its form is unknown. The result is `None` if the request
+/// expired or was cancelled.
 pub(super) fn result(line: &Value) -> Option<BatchResult> {
     let result = line.get("result")?;
     let reply = match result.get("type")?.as_str()? {

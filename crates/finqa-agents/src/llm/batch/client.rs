@@ -255,7 +255,7 @@ impl BatchClient {
         sent.map_err(|error| self.named(error, request))
     }
 
-    /// Sends a request once.
+    /// Sends a request once. Returns the reply if its status is a success, otherwise its error.
     async fn attempt(&self, request: &ApiRequest<'_>) -> Result<HttpReply, Box<ModelError>> {
         let transport = self.transport.fresh();
         let client = self.client.clone().with_http_service(transport.clone());

@@ -169,7 +169,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Continues a batch of an earlier process, for the calls that wait for its results.
+    /// Continues a batch of an earlier process, for the calls that wait for its results. If no call
+    /// waits, the batch counts as delivered. An error if this run does not ask the batch's server.
     async fn take_up(&mut self, record: BatchRecord) -> Result<(), ModelError> {
         let client = self.queue.state.lock().clients.get(&record.server).cloned();
         let Some(client) = client else {

@@ -133,7 +133,8 @@ pub(super) fn state(batch: &Value, count: usize) -> Result<BatchState, String> {
     })
 }
 
-/// Reads a line of the results; `None` if its form is unknown.
+/// Reads a line of the results; `None` if its form is unknown. The result is `None` if the request
+/// expired or was cancelled.
 pub(super) fn result(line: &Value) -> Option<BatchResult> {
     let of = |name: &str| line.get(name).filter(|it| !it.is_null());
     let reply = match of("response") {

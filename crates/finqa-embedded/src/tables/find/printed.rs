@@ -91,7 +91,8 @@ impl Tables {
         }
     }
 
-    /// Keeps the figures that fit as well as the first, and returns the best of them.
+    /// Keeps the figures that fit as well as the first, and returns the best of them. An error if a
+    /// page with a single table has them for several periods and the question names no year.
     fn retain_best(
         &self,
         all: &mut Vec<FitFigure>,

@@ -132,7 +132,6 @@ impl Tables {
             })
             .filter_map(|(at, sentence)| self.fact(at, &sentence, &subject, period))
             .collect();
-        // If the question names no period, the latest that a sentence states.
         // Without a period in the question, the latest is meant.
         if period.is_none() {
             let latest = found.iter().filter_map(|one| one.end).max();
