@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::retry::RetryNotice;
 
-/// What happened during a call, for a user who waits for it.
+/// An event of a call that is shown to a waiting user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallEvent {
     /// An attempt failed and will be repeated.

@@ -112,7 +112,8 @@ impl PartialEq for Fraction {
     }
 }
 
-/// What a program computes, as values at the points: a number, or a comparison of two numbers.
+/// The function that a program computes, as its values at the points: a number, or a comparison of
+/// two numbers.
 #[derive(Clone, Copy, PartialEq)]
 enum Function {
     Rational(Point),

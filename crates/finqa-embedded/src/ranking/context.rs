@@ -49,7 +49,8 @@ pub(crate) struct LinearRank {
     pub behind_shape: f64,
 }
 
-/// What the features of candidates need of a question, its page and its earlier turns.
+/// A question with its page and its earlier turns, and the values from which the features of
+/// candidates are computed.
 pub(crate) struct ChoiceContext<'a> {
     pub(crate) facts: &'a Facts,
     pub asked: &'a Wording,

@@ -11,7 +11,7 @@ use super::models::RunModels;
 use super::worker::{UnitOutcome, Worker};
 use finqa_journal::run::Finish;
 
-/// What an attempt could not finish.
+/// The units that an attempt left open, and the failure that stopped it.
 #[derive(Default)]
 pub(super) struct AttemptResult {
     /// Indices in the plan of the units for which the provider failed a question.

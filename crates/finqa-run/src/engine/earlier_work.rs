@@ -10,7 +10,7 @@ use finqa_agents::pair::{Answer, Call};
 use finqa_journal::run::{Event, Journal, JournalError, Plan, RunMeta};
 use finqa_score::score::Stamp;
 
-/// What earlier processes have done for a question.
+/// The work of earlier processes on a question.
 pub(super) enum QuestionWork {
     /// The question has an outcome. Contains its answer, if there is one.
     Answered(Option<Box<Answer>>),

@@ -236,7 +236,7 @@ pub struct BatchPlace {
     held: HeldPlace,
 }
 
-/// What a [`BatchPlace`] has registered.
+/// The kind of thing that a [`BatchPlace`] registers.
 enum HeldPlace {
     /// A conversation in progress. No wave is complete while it makes no call.
     Unit,

@@ -37,7 +37,7 @@ const ROW: &str = "in a hidden row";
 const COLUMN: &str = "in a hidden column";
 const SHEET: &str = "in a hidden sheet";
 
-/// What is read of a workbook.
+/// The contents that are read from a workbook.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Workbook {
     /// The paragraphs and tables, without their hidden cells.

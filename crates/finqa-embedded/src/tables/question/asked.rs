@@ -39,7 +39,7 @@ impl Asked {
     }
 }
 
-/// What is computed from the operands.
+/// The calculation with the operands that a question asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Operation {
     Figure,

@@ -13,7 +13,7 @@ use super::figures::{BarPart, FacetRates, percent};
 use super::list::ReportQuestions;
 use super::risk::RiskFigure;
 
-/// What the template of the report's page is rendered with.
+/// The variables of the template of the report's page.
 #[derive(Serialize)]
 pub(super) struct ReportView<'a> {
     /// `None` for the report of a run that has ended.
