@@ -35,7 +35,8 @@ pub(crate) struct AskArgs {
     file: PathBuf,
     /// Question, in quotes; without it, each line of stdin is a question and may refer to earlier ones
     question: Option<String>,
-    /// Of a report, show a model the best parts for each question, up to this many tokens of three characters
+    /// Maximum size of the excerpt of a report that a chat model is shown, in tokens of three
+    /// characters
     #[arg(long, value_name = "N", default_value_t = PAGE_TOKENS)]
     page_tokens: usize,
     /// List the tables that were read, and ask nothing; with --json also their cells
