@@ -75,7 +75,8 @@ pub(super) fn result(line: &Value) -> Option<BatchResult> {
         "errored" => {
             let error = result.get("error")?;
             let kind = error.pointer("/error/type").and_then(Value::as_str);
-            // Results have no HTTP status, so use the one that a live request would have had.
+            // Results have no HTTP status, so use the one that a live request would have had. Only
+            // `timeout_error` would have 504; like 500, that may have been billed.
             let status = match kind {
                 Some("authentication_error") => 401,
                 Some("billing_error") => 402,
