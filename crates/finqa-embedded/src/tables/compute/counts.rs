@@ -40,7 +40,8 @@ impl Tables {
 
 impl ReportTable {
     /// True if the figures of a row may be numbers of things, to which the scale of the table does
-    /// not apply. The digits decide, then the name of the row.
+    /// not apply. False if the row is named like an amount of money. Otherwise the digits decide,
+    /// then the form of its name.
     fn may_count(&self, row: &ReportRow) -> bool {
         let is_money = |words: &[&str]| {
             let lasts = |word: &&str| FLOWS.contains(*word) || BALANCES.contains(*word);
