@@ -52,7 +52,7 @@ static UNIT: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// The repetition in `-2913 ( 2913 )`.
+/// The repetition in `-2913 ( 2913 )`, as the dataset's cells print negative numbers.
 static DOUBLED: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"^\s*\(\s*\$?\s*([0-9.,/]+)\s*(%?)\s*\)"));
 

@@ -303,7 +303,8 @@ impl<'a> ChoiceContext<'a> {
 const BEST_FACTS: usize = 16;
 
 /// Indices of features of the slot scorer that the network sees too: question words in the row
-/// label, in the column header, side by side in the row label, by distance, and right before.
+/// label, in the column header, side by side in the row label, by distance, and right before. Other
+/// indices need new weights.
 pub(super) const BY_QUESTION: [usize; 5] = [1, 2, 48, 19, 20];
 
 /// A content word of the question that the page has.

@@ -404,7 +404,7 @@ const ADDENDS: usize = 40;
 /// the highest place of those added; `None` if no sum of two or more numbers matches.
 ///
 /// A number comes with the index of its fact and its place: its row or its column. Zeros do not
-/// count as numbers, and a total of zero matches nothing.
+/// count as numbers, because one number and zeros would be a sum. A total of zero matches nothing.
 fn adding_up<'a>(
     total: f64,
     numbers: impl Iterator<Item = &'a (usize, usize, f64)>,

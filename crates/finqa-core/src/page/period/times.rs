@@ -143,6 +143,7 @@ impl Times {
         let lower = text.to_lowercase();
         let read = Self::read_in(&lower, order);
         let mut years: Vec<u16> = read.periods().filter_map(|one| one.end.year).collect();
+        // Unsorted, because it matters only whether there is more than one year.
         years.dedup();
         if years.len() > 1 {
             return (None, text.to_owned());

@@ -18,7 +18,8 @@ use finqa_core::program::Op;
 /// gets no plan. Set by hand; a lower one would make more candidates for each question.
 const LEAST: f64 = -5.0;
 
-/// The plans for the likely shapes, the likeliest first. `proposal` has the log-odds of each shape.
+/// The plans for the likely shapes, the likeliest first: on a tie, the choice keeps this order
+/// (`candidates`). `proposal` has the log-odds of each shape.
 pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> Vec<ProgramPlan> {
     let whole = q.whole().amount();
     let mut out = Vec::new();

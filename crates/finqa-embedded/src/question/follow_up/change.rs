@@ -39,6 +39,7 @@ pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progr
         && left.change()
         && is_bare(&left);
     let back = is_bare(&left) && left.years.is_empty() && last.difference().is_some();
+    // Without "represent", a question for a relative change is left to `relative_change`.
     if !(points || back) || left.relative_change() && !left.says(&["represent", "represents"]) {
         return None;
     }

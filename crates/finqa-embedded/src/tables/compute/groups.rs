@@ -18,7 +18,8 @@ use crate::tables::words::is_light;
 use crate::tables::words::{lists, plain_stems, stemmed};
 
 /// Largest difference between the sum of the parts and the whole, in units of the last printed
-/// digit: each part is rounded, so that the sum may differ.
+/// digit: each part is rounded, so that the sum may differ. Set by hand; the sum of more than three
+/// parts can differ by more, and is then not found.
 const ROUNDING: f64 = 2.0;
 
 /// Maximum number of parts that are added up, which limits the time: sums are tried from each row.

@@ -150,7 +150,7 @@ static FORMS: [Form; 24] = [
 /// Verbs with which a yes/no question begins.
 const YES_NO: &str = "did does do is are was were has have";
 
-/// Nouns of periods, each with its number of months.
+/// Nouns of periods, separated by spaces, with their number of months.
 const TIMES: [(&str, Option<u8>); 5] = [
     ("year season", Some(12)),
     ("half", Some(6)),
