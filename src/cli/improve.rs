@@ -141,6 +141,7 @@ fn watch(options: ProgressOptions, output: &Path) -> Watch {
             }
         }
         SearchEvent::Ended(results) => {
+            // The next run begins with a display of its own.
             *progress.lock() = None;
             if let Some(sent) = &results.tracked {
                 mlflow_lines::print(&writer, results, sent);

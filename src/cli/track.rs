@@ -111,7 +111,8 @@ enum Synced {
     Untracked,
 }
 
-/// Delivers a run, or skips it.
+/// Delivers a run, or skips it. `dead` has the servers that earlier runs could not reach; they are
+/// not tried again.
 async fn sync_run(
     args: &SyncArgs,
     folder: &RunFolder,

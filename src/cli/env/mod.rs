@@ -69,6 +69,7 @@ fn catalog(data: Option<&OsStr>) -> Result<Catalog, Failure> {
 /// Adds a hint to the error if the folder has no file of questions, so that it is not a data
 /// directory. Other errors are about a damaged file and are not changed.
 fn with_directory_hint(error: EnvError) -> Failure {
+    // `NotADirectory`: the path is that of a file.
     const MISSING: [ErrorKind; 2] = [ErrorKind::NotFound, ErrorKind::NotADirectory];
     match &error {
         EnvError::Io { path, source }

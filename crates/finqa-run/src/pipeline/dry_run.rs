@@ -215,6 +215,7 @@ struct MeasuringModel {
     /// The model whose name and prices are used.
     model: Arc<dyn ChatModel>,
     assumed: Assumptions,
+    /// Shared by analyst and critic, unless the critic is not counted.
     total: Arc<Mutex<PromptTotal>>,
 }
 

@@ -55,6 +55,7 @@ impl<'d> MissFinder<'d> {
         if Rule::FinancialEquivalence.mark(&light) != Some(false) {
             return None;
         }
+        // Without a dataset there is no record, and the golds of other turns are unknown.
         let turns = record.map_or(&[][..], |record| &record.turns);
         let golds: Vec<Gold> = turns.iter().map(|case| case.gold.clone()).collect();
         Some(self.search.explain(&light, &golds))

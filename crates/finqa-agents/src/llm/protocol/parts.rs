@@ -89,6 +89,8 @@ pub(super) fn call_id(value: Option<&Value>, index: usize) -> String {
 /// Records an error inside a reply. A gateway may send the success status before the server behind
 /// it fails. If the message is that of a filter, the reply counts as filtered.
 pub(super) fn note_error(reply: &mut ChatReply, error: Option<&Value>) {
+    // OpenAI's Responses API sends `null` with every reply that succeeded; empty values are read
+    // like it.
     let nothing = [Value::Null, false.into(), "".into(), json!({})];
     let is_some = |error: &&Value| !nothing.contains(error);
     let Some(error) = error.filter(is_some) else {

@@ -76,7 +76,8 @@ pub struct StoredReplies {
     warn: RepliesWarning,
     /// True if a reply could not be stored and the user was warned.
     full: AtomicBool,
-    /// The entries whose requests this process is sending.
+    /// The entries whose requests this process is sending. An equal request waits, so that it is
+    /// paid for only once.
     asked: Mutex<HashSet<PathBuf>>,
     /// Notified when one of these requests has ended.
     ended: Notify,
@@ -287,6 +288,7 @@ impl StoredReplies {
         let written = serde_json::to_vec(&entry)
             .map_err(io::Error::from)
             .and_then(|json| {
+                // Every entry is in a subfolder, so the default is never used.
                 std::fs::create_dir_all(path.parent().unwrap_or(&self.folder))?;
                 write(&path, &json)
             });
@@ -336,6 +338,7 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 /// Writes a file completely or not at all, because other processes may read the folder at the same
 /// time.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // Only a root or an empty path has no parent.
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new()
         .prefix(UNFINISHED)

@@ -330,6 +330,7 @@ fn verbose_lines(row: &Row) -> String {
             shown(&row.prediction(), 16),
             counted(rounds.len(), "round"),
             verdicts.join(", "),
+            // Every row of a run has a latency, so the default is never used.
             row.latency.unwrap_or_default()
         ),
         outcome => format!(
