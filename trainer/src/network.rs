@@ -111,6 +111,7 @@ pub fn fit(questions: Vec<Vec<Row>>, seed: u64) -> Network {
         mean: 0.0,
         scale: 1.0,
     });
+    // Frees the references; the rows themselves are dropped below, one by one.
     drop(rows);
     let of_row = |row: Row| (scaled(&ranges, &scalings, &row.detail), row.right);
     let of_question = |question: Vec<Row>| question.into_iter().map(of_row).collect();

@@ -39,7 +39,7 @@ impl PlacedPiece {
     }
 
     /// True if `next`, a character after a space, begins another figure of the row: "327 $ 35,005",
-    /// "581 34".
+    /// "581 34". A single digit or hyphen does not end, so "- 34" stays one figure.
     pub(crate) fn ends_before(&self, next: char) -> bool {
         let begins = matches!(next, '$' | '€' | '£' | '¥' | '-' | '—') || next.is_ascii_digit();
         begins && self.text.len() > 1 && cells::is_figure(&self.text)

@@ -1,5 +1,6 @@
 //! Reads a fraction of integers like Python's `float(Fraction(text))`. Integers beyond 2^53 are
-//! rounded to doubles before the division, so the last digit can differ from Python's.
+//! rounded to doubles before the division, so the last digit can differ from Python's. Python also
+//! reads integers beyond the range of a double; here such a denominator makes the text no fraction.
 
 use super::error::RewardError;
 use crate::python;

@@ -146,7 +146,8 @@ pub(super) fn register(connection: &Connection, budget: &CallBudget) -> Result<(
 /// Maximum length of a format in bytes. Each conversion in it can produce a text of the maximum
 /// length of a value, so a format must not contain many. Set by hand.
 const FORMAT_BYTES: usize = 512;
-/// Maximum number of arguments of a function with a format. Set by hand.
+/// Maximum number of arguments of a function with a format; others may have 100 (`database`). Set
+/// by hand.
 const FORMAT_ARGUMENTS: usize = 64;
 
 /// Functions whose time may be proportional to the product of the lengths of their first two
