@@ -85,8 +85,10 @@ pub(crate) fn execute(
         let written = write_comparison(path, &comparison, [a, b]);
         written.map_err(with_output_hint(HTML))?;
     }
-    if args.json {
-        stdout::print_json(&comparison)?;
+    // The gate is checked, and its JUnit file written, even if the comparison cannot be printed.
+    let verdict = args.gate.check(&comparison);
+    let printed = if args.json {
+        stdout::print_json(&comparison)
     } else {
         stdout::print(|out| {
             writeln!(out, "{}", comparison_tables(&comparison, style))?;
@@ -94,9 +96,9 @@ pub(crate) fn execute(
                 Some(path) => writeln!(out, "Page: {}", path.display()),
                 None => Ok(()),
             }
-        })?;
-    }
-    args.gate.check(&comparison)
+        })
+    };
+    verdict.and_then(|exit| printed.map(|_| exit))
 }
 
 /// Prints the comparison of more than two runs. No gate applies to it.

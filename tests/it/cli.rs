@@ -159,6 +159,7 @@ fn a_standard_output_that_is_full_is_said_and_hides_no_threshold() {
         ("score mine.csv", 2),
         ("env --help", 2),
         ("score mine.csv --fail-under fe=50", 6),
+        ("compare mine.csv mine.csv --gate=0.1 --junit made.xml", 6),
     ] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
         let mut command = place.command();
@@ -169,6 +170,7 @@ fn a_standard_output_that_is_full_is_said_and_hides_no_threshold() {
         let is_full = told.contains("cannot write to standard output");
         assert_eq!(is_full, code == 2, "{told}");
     }
+    assert!(place.path("made.xml").is_file());
 }
 
 /// A run of questions without gold is what a leaderboard asks for.
