@@ -293,3 +293,22 @@ fn a_sum_says_of_how_many_rows_it_is() {
     let ran = place.run("ask bank.csv 'How much was spent on groceries?'");
     assert!(ran.stdout.contains("sum of 2 rows"), "{}", ran.stdout);
 }
+
+/// The months of the year before were left out.
+#[test]
+fn a_period_that_begins_in_the_year_before_has_the_months_of_both_years() {
+    let list = "Date,Shop,Amount
+2030-03-20,Halden,-1
+2030-11-10,Halden,-20
+2031-02-10,Halden,-5
+2031-04-01,Halden,-7
+";
+    let questions = [
+        (
+            "How much was spent in the twelve months ended March 2031?",
+            "25",
+        ),
+        ("How much was spent in the first quarter of 2031?", "5"),
+    ];
+    assert_answers("card.csv", list, &questions);
+}

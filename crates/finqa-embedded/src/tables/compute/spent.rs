@@ -37,24 +37,27 @@ const MOST: usize = 1000;
 /// Maximum number of names that a reason for doubt lists. Set by hand.
 const MOST_NAMES: usize = 4;
 
-/// True if a day is in a period. A period without a year matches every year.
+/// True if a day is in a period, which can begin in the year before. A period without a year
+/// matches every year.
 fn has_day(period: &Period, day: Date) -> bool {
-    let (end, length) = (period.end, period.length());
-    if end.year.is_some() && end.year != day.year {
-        return false;
-    }
+    let end = period.end;
     if end.day.is_some() {
-        return end.day == day.day && end.month == day.month;
+        let same_year = end.year.is_none() || end.year == day.year;
+        return same_year && end.day == day.day && end.month == day.month;
     }
+    let length = i32::from(period.length());
     // A period without a month or a quarter is a year, which ends in month 12.
-    let last = end
-        .month
-        .or(period.quarter.map(|part| part * length))
-        .unwrap_or(12);
-    // Of a period that begins in an earlier year, only the months from January on count.
-    let first = (last + 1).saturating_sub(length);
-    day.month
-        .is_some_and(|month| first <= month && month <= last)
+    let of_quarter = period.quarter.map(|part| i32::from(part) * length);
+    let last = end.month.map(i32::from).or(of_quarter).unwrap_or(12);
+    let Some(month) = day.month.map(i32::from) else {
+        return false;
+    };
+    let months_before_end = match (end.year, day.year) {
+        (Some(end), Some(year)) => (i32::from(end) - i32::from(year)) * 12 + last - month,
+        (Some(_), None) => return false,
+        (None, _) => (last - month).rem_euclid(12),
+    };
+    (0..length).contains(&months_before_end)
 }
 
 /// The period of a question; `None` if it names no time. A doubt if it names several periods, or a
