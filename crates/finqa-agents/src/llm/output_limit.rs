@@ -79,9 +79,11 @@ fn tokens_left_for_output(words: &str, numbers: &[u64], asked: u64) -> Option<u6
 
 /// The whole numbers in a text that are not part of a name. An exclusive limit is reduced by one.
 fn numbers(text: &str) -> Vec<u64> {
-    static GROUPED: LazyLock<Regex> = LazyLock::new(|| regex!(r"\b(\d{1,3}),(\d{3})\b"));
+    static GROUPED: LazyLock<Regex> = LazyLock::new(|| regex!(r"\b\d{1,3}(?:,\d{3})+\b"));
     static BELOW: LazyLock<Regex> = LazyLock::new(|| regex!(r"\b(\d+) \(exclusive\)"));
-    let text = GROUPED.replace_all(text, "$1$2");
+    let text = GROUPED.replace_all(text, |it: &Captures<'_>| {
+        it.get_match().as_str().replace(',', "")
+    });
     let text = BELOW.replace_all(&text, |limit: &Captures<'_>| {
         let limit = limit.get(1).and_then(|it| it.as_str().parse::<u64>().ok());
         // A number that is too large for `u64` becomes 0.
@@ -132,6 +134,11 @@ mod tests {
             (
                 "This model's maximum context length is 8192 tokens. However, you requested 13096 tokens (9000 in the messages, 4096 in the completion).",
                 None,
+            ),
+            // The limit of a million was read as 1 and 48.
+            (
+                "This model's maximum context length is 1,048,576 tokens. However, you requested 1,050,624 tokens (1,046,528 in the messages, 4,096 in the completion).",
+                together(2048),
             ),
             (
                 "This endpoint's maximum context length is 8192 tokens. However, you requested about 9096 tokens (5000 of text input, 4096 in the output).",
