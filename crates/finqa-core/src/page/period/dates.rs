@@ -107,11 +107,8 @@ pub(super) fn dates(text: &str, order: DayOrder) -> (Vec<Named>, Vec<Range<usize
         };
         let last = found.group(&["last"]).filter(|_| end.month.is_none());
         if let (Some(first), Some(last)) = (end.year, last) {
-            let last = last
-                .get(last.len() - 2..)
-                .and_then(|last| last.parse::<u16>().ok());
             // A season ends one year after it begins. Any other pair is two years.
-            if last != Some((first + 1) % 100) {
+            if last_digits(last) != Some((first + 1) % 100) {
                 out.extend(two_years(whole.range(), first, last));
                 continue;
             }
@@ -215,9 +212,14 @@ fn is_month_may(before: &str, after: &str) -> bool {
         || before.trim().is_empty() && after.trim().is_empty()
 }
 
-/// The two years at a place such as "2019-2021", which is not a season. `last` has the last two
-/// digits of the second year.
-fn two_years(place: Range<usize>, first: u16, last: Option<u16>) -> [Named; 2] {
+/// The last two digits of the second year in "2019-2021" or "2019-21".
+fn last_digits(last: &str) -> Option<u16> {
+    last.get(last.len() - 2..)?.parse().ok()
+}
+
+/// The two years at a place such as "2019-2021", which is not a season. `last` is the second year
+/// as written.
+fn two_years(place: Range<usize>, first: u16, last: &str) -> [Named; 2] {
     let year = |year| Period {
         end: Date {
             year,
@@ -225,11 +227,11 @@ fn two_years(place: Range<usize>, first: u16, last: Option<u16>) -> [Named; 2] {
         },
         ..Period::default()
     };
-    let second = last.map(|last| first / 100 * 100 + last);
+    let second = last_digits(last).map(|digits| first / 100 * 100 + digits);
     [
-        // A year has four bytes.
+        // A year has four bytes, and the sign after it can have several.
         (place.start..place.start + 4, year(Some(first))),
-        (place.start + 5..place.end, year(second)),
+        (place.end - last.len()..place.end, year(second)),
     ]
 }
 
