@@ -49,7 +49,7 @@ impl DocumentReader {
     /// Asks the question about the whole document.
     pub(super) fn ask(&self, question: &Question) -> SecondReading {
         let question = self.about(question);
-        let mut answer = self.agent.answered(&question);
+        let mut answer = self.agent.answer_or_reason(&question);
         if let Ok(answer) = &mut answer {
             write(&question, answer);
         }

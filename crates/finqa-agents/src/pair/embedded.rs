@@ -56,7 +56,7 @@ impl EmbeddedAgent {
     }
 
     /// The answer to a question, or the reason why there is none.
-    pub fn answered(&self, question: &Question) -> Result<Answer, String> {
+    pub fn answer_or_reason(&self, question: &Question) -> Result<Answer, String> {
         let answer = self.answer(question).map(|(answer, _)| answer);
         answer.ok_or_else(|| self.reason(question))
     }

@@ -96,14 +96,14 @@ impl EmbeddedAnalyst {
     /// read it but not answer it, the guess does not use its earlier turns.
     #[must_use]
     pub fn answer(&self, page: &PageIndex, question: &Question) -> Option<EmbeddedAnswer> {
-        self.answered(page, question, None)
+        self.answer_explaining(page, question, None)
     }
 
     /// How [`Self::answer`] reads and answers a question, recorded while it does so.
     #[must_use]
     pub fn explain(&self, page: &PageIndex, question: &Question) -> Explanation {
         let mut out = Explanation::default();
-        let answer = self.answered(page, question, Some(&mut out));
+        let answer = self.answer_explaining(page, question, Some(&mut out));
         explain::conclude(&mut out, answer.as_ref(), &question.document);
         if answer.is_none() {
             out.add_doubts(self.reason(page, question));
@@ -113,7 +113,7 @@ impl EmbeddedAnalyst {
 
     /// The answer to a question, from the labels of the tables or from ranked candidates; `None` if
     /// there is none. How it is found is recorded if `explanation` is given.
-    fn answered(
+    fn answer_explaining(
         &self,
         page: &PageIndex,
         question: &Question,

@@ -174,9 +174,9 @@ impl<'q> SumReader<'_, 'q> {
         let is_about = (lists(ABOUT, &own) || is_link(&own)) && !capitals;
         // A single "paid" is not a name, although "Interest paid" contains it. It is a name if a
         // text of the list is just "Paid", such as a state.
-        let is_single_table = is_about || lists("paid spent received", &own) && !self.is_text(&own);
+        let is_no_name = is_about || lists("paid spent received", &own) && !self.is_text(&own);
         let name = name_at(self.list, self.words.get(at..).unwrap_or_default());
-        if let Some((length, name)) = name.filter(|(length, _)| *length > 1 || !is_single_table) {
+        if let Some((length, name)) = name.filter(|(length, _)| *length > 1 || !is_no_name) {
             self.asked.names.push(name);
             if length == 1 {
                 self.named = either(self.named, verb.directions);
