@@ -3,8 +3,9 @@
 
 use std::path::PathBuf;
 
-use finqa_report::output::numbers::signed;
-use finqa_score::analysis::Comparison;
+use finqa_core::text::grouped;
+use finqa_report::output::numbers::{p_value, signed};
+use finqa_score::analysis::{Comparison, two_digits};
 
 use super::junit::{JUnitCase, write_junit};
 use super::{Exit, Failure};
@@ -129,29 +130,24 @@ fn significance_level(text: &str) -> Result<f64, String> {
 
 /// Returns an error unless B is better than A at this level.
 fn check_better(comparison: &Comparison<'_>, level: f64) -> Result<(), String> {
-    let name = comparison.rule.name();
     let mut rules = comparison.rules.iter();
     match rules.find(|rule| rule.rule == comparison.rule) {
         Some(rule) if rule.p_better < level => Ok(()),
         Some(rule) => Err(format!(
-            "B is not better than A at level {}: {name} {} points, one-sided p {:.3}",
-            level,
-            signed(100.0 * rule.difference, 1),
-            rule.p_better
+            "B is not better than A at level {level}: {}",
+            lead(comparison, rule.difference, rule.p_better)
         )),
-        None => Err(format!("{name} could not score any pair")),
+        None => Err(no_pair(comparison)),
     }
 }
 
 /// Returns an error if B is worse than A at this level.
 fn check_not_worse(comparison: &Comparison<'_>, level: f64) -> Result<(), String> {
-    let name = comparison.rule.name();
     let mut rules = comparison.rules.iter();
     let Some(rule) = rules.find(|rule| rule.rule == comparison.rule) else {
-        return Err(format!("{name} could not score any pair"));
+        return Err(no_pair(comparison));
     };
-    let points = signed(100.0 * rule.difference, 1);
-    let found = format!("{name} {points} points, one-sided p {:.3}", rule.p_worse);
+    let found = lead(comparison, rule.difference, rule.p_worse);
     if rule.p_worse < level {
         return Err(format!("B is worse than A at level {level}: {found}"));
     }
@@ -159,6 +155,25 @@ fn check_not_worse(comparison: &Comparison<'_>, level: f64) -> Result<(), String
         "--no-worse: B is not shown to be worse than A at level {level}: {found}"
     ));
     Ok(())
+}
+
+/// The lead of B with its p: "-50.0 points by FE, one-sided p 0.031".
+fn lead(comparison: &Comparison<'_>, difference: f64, p: f64) -> String {
+    let points = signed(100.0 * difference, 1);
+    format!(
+        "{points} points by {}, one-sided p {}",
+        rule_name(comparison),
+        p_value(p)
+    )
+}
+
+fn no_pair(comparison: &Comparison<'_>) -> String {
+    format!("{} could not score any pair", rule_name(comparison))
+}
+
+/// The short name of the rule, as in the tables.
+fn rule_name(comparison: &Comparison<'_>) -> String {
+    comparison.rule.short().to_uppercase()
 }
 
 /// Checks whether B − A is above `least` (a rate) with confidence 1 − level.
@@ -172,9 +187,9 @@ fn check_bound(
     least: f64,
     option: &str,
 ) -> Result<(), String> {
-    let name = comparison.rule.name();
+    let name = rule_name(comparison);
     let Some(difference) = comparison.difference() else {
-        return Err(format!("{name} could not score any pair"));
+        return Err(no_pair(comparison));
     };
     let bounds = difference.bounds(level);
     let points = |rate: f64| signed(100.0 * rate, 1);
@@ -205,8 +220,8 @@ fn check_bound(
     let needed = match expected - least {
         gap if gap > 0.0 => {
             let times = difference.times_needed(gap, level);
-            let needed = (times * comparison.questions as f64).ceil();
-            format!("about {needed} questions would be needed {assumed} (80 % power)")
+            let needed = grouped(two_digits(times * comparison.questions as f64) as u64);
+            format!("about {needed} questions in all would be needed {assumed} (80 % power)")
         }
         _ => format!("no number of questions would do {assumed}"),
     };

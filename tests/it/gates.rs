@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::support::agents::scripted;
+use crate::support::agents::{scripted, scripted_as};
 use crate::support::cli::Workplace;
 use crate::support::fault_server::FaultServer;
 
@@ -234,6 +234,29 @@ fn a_server_that_has_no_run_is_not_said_to_have_every_run() {
         .run("--data-path sample --n 1 --mlflow off")
         .succeeds();
     sync().succeeds().prints("was started with --mlflow off");
+}
+
+/// Only a line of settings named the models, far above the verdict.
+#[test]
+fn a_comparison_of_two_models_names_them_in_its_verdict() {
+    let place = Workplace::new();
+    nine(&place, 9);
+    let right = FaultServer::start(|request| scripted_as(request, |_| "40".to_owned()));
+    let wrong = FaultServer::start(|request| scripted_as(request, |_| "41".to_owned()));
+    let run = |model: &str, server: &FaultServer| {
+        let line = format!(
+            "--model {model} --base-url {} --data-path own.json --critic off --json",
+            server.base_url()
+        );
+        let json = place.run(&line).json();
+        json["run"]["id"].as_str().unwrap().to_owned()
+    };
+    let (a, b) = (run("alder", &right), run("birch", &wrong));
+    place
+        .run(&format!("compare {a} {b}"))
+        .prints("A: alder; ")
+        .prints("B: birch; ")
+        .prints("Verdict: B (birch) is worse than A (alder): -100.0 points by FE.");
 }
 
 #[test]

@@ -205,7 +205,7 @@ fn the_gate_passes_a_better_b_alone() {
     better.prints("\"p_better\": 0.03125");
     let strict = gated("a.csv b.csv --gate=0.03");
     let level = "--gate: B is not better than A at level 0.03:";
-    let words = "financial_equivalence +50.0 points, one-sided p 0.031";
+    let words = "+50.0 points by FE, one-sided p 0.031";
     strict.fails(6, &[level, words]);
     strict.prints("\"rules\"");
     gated("b.csv a.csv --gate").ends(6);
@@ -222,18 +222,18 @@ fn a_gain_or_a_margin_is_held_by_the_bound_of_b_less_a() {
     }
     let gated = |options: &str| place.run(&format!("compare {options}"));
     let passes = gated("a.csv b.csv --gate --gain 7");
-    let found = "--gain: not enough data: B - A is +15.0 points by financial_equivalence, with 95 % \
+    let found = "--gain: not enough data: B - A is +15.0 points by FE, with 95 % \
                  confidence at least +";
     let bound = found.replace("not enough data: ", "");
     passes.succeeds().tells(&bound).tells(", above +7.0");
-    let needed = "questions would be needed if that is the true difference (80 % power)";
+    let needed = "questions in all would be needed if that is the true difference (80 % power)";
     gated("a.csv b.csv --gate --gain 13").fails(6, &[found, "not above +13.0; about", needed]);
     let worse = "not above +30.0";
     gated("a.csv b.csv --gate=0.05 --gain 30").fails(6, &["--gain: B - A is", "at most", worse]);
     // The same answers: a loss of 3.1 points would have been seen, one of 1.0 may not.
     gated("a.csv a.csv --gate --margin 3.1").ends(0);
-    let equal = "at least -3.0, not above -1.0; about 299 questions would be needed if both are \
-                 equally good";
+    let equal = "at least -3.0, not above -1.0; about 300 questions in all would be needed if \
+                 both are equally good";
     gated("a.csv a.csv --gate --margin 1").fails(6, &["--margin: not enough data", equal]);
     gated("a.csv b.csv --gain 1").ends(2);
     gated("a.csv b.csv --gate --gain 1 --margin 1").ends(2);
@@ -260,15 +260,21 @@ fn the_terminal_ends_with_one_verdict() {
     let verdict = last("compare a.csv b.csv");
     assert_eq!(
         verdict,
-        "Verdict: no difference shown: +10.0 [0.0, +30.0] points by FE may be chance; about 79 \
-         questions would show it. Latency: median A 4.50 s, B 4.50 s; P95 A 8.55 s, B 8.55 s \
-         (n 10). Cost a question: A $0.50000, B $0.50000; in all: A $5.0000, B $5.0000 (n 10)."
+        "Verdict: no difference between A and B is shown: +10.0 [0.0, +30.0] points by FE may be \
+         chance; only one side is right on 1 question, too few to say how many would show it. \
+         Latency: median A 4.50 s, B 4.50 s; P95 A 8.55 s, B 8.55 s (n 10). Cost a question: A $0.50000, B $0.50000; in all: A $5.0000, B $5.0000 (n 10)."
     );
     let same = last("compare a.csv a.csv");
     assert!(
-        same.starts_with("Verdict: no difference: 0.0 [0.0, 0.0] points by FE."),
+        same.starts_with(
+            "Verdict: no difference between A and B is shown: 0.0 points by FE; no answer is \
+             scored differently, which a difference of up to 30 points leaves possible."
+        ),
         "{same}"
     );
+    run(&place, "d.csv", "+---++++++");
+    let many = last("compare a.csv d.csv");
+    assert!(many.contains("questions in all would show it"), "{many}");
     let worse = last("compare b.csv c.csv");
     assert!(
         worse.starts_with("Verdict: B is worse than A: -70.0 ["),
@@ -297,8 +303,7 @@ fn no_worse_fails_only_where_b_is_shown_to_be_worse() {
         .tells("B is not shown to be worse than A at level 0.05");
     let junit = place.read("gate.xml");
     assert!(junit.contains("tests=\"1\" failures=\"0\""), "{junit}");
-    let worse =
-        "B is worse than A at level 0.05: financial_equivalence -50.0 points, one-sided p 0.031";
+    let worse = "B is worse than A at level 0.05: -50.0 points by FE, one-sided p 0.031";
     gated("a.csv c.csv --no-worse --junit gate.xml").fails(6, &["--no-worse: ", worse]);
     let junit = place.read("gate.xml");
     assert!(
@@ -337,8 +342,15 @@ fn several_runs_are_one_table_against_the_first() {
         "{text}"
     );
     for words in [
-        "A: unknown model; a.csv (10 answers)", "A 10 80.0 [", "C 10 10.0 [", "-70.0 [", "0.016*",
-        "4.50 8.55", "* a difference is shown",
+        "A: unknown model; a.csv (10 answers)",
+        "A 10 80.0 [",
+        "C 10 10.0 [",
+        "-70.0 [",
+        "0.016*",
+        "4.50 8.55",
+        "* a difference is shown",
+        "No difference between A and B is shown: +10.0",
+        "C is worse than A: -70.0",
     ] {
         assert!(table.unwrapped().contains(words), "no {words:?} in {text}");
     }

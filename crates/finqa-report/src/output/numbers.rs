@@ -11,7 +11,7 @@ pub fn signed(x: f64, digits: usize) -> String {
 }
 
 /// A p-value with three decimals, or `< 0.001`.
-pub(crate) fn p_value(p: f64) -> String {
+pub fn p_value(p: f64) -> String {
     if p < 0.001 {
         "< 0.001".to_owned()
     } else {

@@ -1,14 +1,36 @@
 //! Puts the verdict of a comparison into words, for the terminal and the page.
 
-use finqa_core::text::grouped;
-use finqa_score::analysis::{Shown, Verdict};
+use finqa_agents::llm::settings::OFFLINE;
+use finqa_core::text::{counted, grouped};
+use finqa_score::analysis::{Comparison, Shown, Verdict};
 
 use super::numbers::signed;
 
-/// The verdict in one sentence, without a full stop.
-pub(crate) fn verdict_sentence(verdict: &Verdict) -> String {
+/// A model's name as it is shown to people.
+pub(crate) fn shown_model(model: &str) -> &str {
+    match model {
+        OFFLINE => "embedded analyst",
+        model => model,
+    }
+}
+
+/// The names of the two sides: their letters, with the models if these are known and differ.
+pub(crate) fn side_names(comparison: &Comparison<'_>) -> [String; 2] {
+    match (&comparison.a.model, &comparison.b.model) {
+        (Some(a), Some(b)) if a != b => {
+            [("A", a), ("B", b)].map(|(letter, model)| format!("{letter} ({})", shown_model(model)))
+        }
+        _ => ["A", "B"].map(str::to_owned),
+    }
+}
+
+/// The verdict in one sentence, without a full stop. `a` and `b` are the names of the runs, such as
+/// "A (gpt-4o)".
+pub(crate) fn verdict_sentence(verdict: &Verdict, a: &str, b: &str) -> String {
     let points = |rate: f64| signed(100.0 * rate, 1);
-    let interval = verdict.interval.map_or_else(String::new, |it| {
+    // Without a flip, the interval is 0 to 0, which would say too much.
+    let interval = verdict.interval.filter(|_| verdict.flips > 0);
+    let interval = interval.map_or_else(String::new, |it| {
         format!(" [{},\u{a0}{}]", points(it.low), points(it.high))
     });
     let found = format!(
@@ -16,14 +38,38 @@ pub(crate) fn verdict_sentence(verdict: &Verdict) -> String {
         points(verdict.difference),
         verdict.rule.short().to_uppercase()
     );
-    match (verdict.shown, verdict.questions_needed) {
-        (Shown::Better, _) => format!("B is better than A: {found}"),
-        (Shown::Worse, _) => format!("B is worse than A: {found}"),
-        (Shown::Nothing, None) => format!("no difference: {found}"),
-        (Shown::Nothing, Some(needed)) => {
+    match verdict.shown {
+        Shown::Better => format!("{b} is better than {a}: {found}"),
+        Shown::Worse => format!("{b} is worse than {a}: {found}"),
+        Shown::Nothing => format!(
+            "no difference between {a} and {b} is shown: {found}{}",
+            why_nothing(verdict)
+        ),
+    }
+}
+
+/// Why no difference is shown, and what would show one.
+fn why_nothing(verdict: &Verdict) -> String {
+    let Verdict {
+        flips, possible, ..
+    } = verdict;
+    match (possible, verdict.questions_needed) {
+        (Some(possible), _) => format!(
+            "; no answer is scored differently, which a difference of up to {:.0} points leaves \
+             possible",
+            100.0 * possible
+        ),
+        (None, Some(needed)) => {
             let needed = grouped(needed as u64);
+            format!(" may be chance; about {needed} questions in all would show it")
+        }
+        // The difference is 0, although single answers differ.
+        (None, None) if verdict.difference.abs() < f64::EPSILON => String::new(),
+        (None, None) => {
+            let right = counted(*flips, "question");
             format!(
-                "no difference shown: {found} may be chance; about {needed} questions would show it"
+                " may be chance; only one side is right on {right}, too few to say how many would \
+                 show it"
             )
         }
     }

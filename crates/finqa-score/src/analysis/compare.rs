@@ -84,6 +84,8 @@ pub struct CauseChange {
 pub struct RunSide {
     /// The file or folder it was read from.
     pub path: PathBuf,
+    /// The model that was asked for; absent for a file of unknown origin.
+    pub model: Option<String>,
     /// The number of answers: one for each question and epoch.
     pub questions: usize,
     /// The number of answers that are not compared, because the other run does not have the
@@ -185,6 +187,7 @@ pub fn compare<'p>(
     let verdict = verdict.map(|(line, difference)| Verdict::of(line, &difference));
     let side = |answers: &Answers, epochs: Vec<EpochCard>| RunSide {
         path: answers.path.clone(),
+        model: answers.given_by.as_ref().map(|by| by.model.clone()),
         questions: answers.rows.len(),
         left_out: answers.rows.len() - pairs.len(),
         epochs,

@@ -30,4 +30,4 @@ pub use error::AnalysisError;
 pub use miss_finder::MissFinder;
 pub use misses::{Miss, MissAnalysis, analyze};
 pub use several::{ComparedRun, InputValues, SeveralRuns, compare_several};
-pub use verdict::{Shown, Verdict};
+pub use verdict::{Shown, Verdict, two_digits};

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::output::staged::OutputError;
-use crate::output::verdict::verdict_sentence;
+use crate::output::verdict::{side_names, verdict_sentence};
 use finqa_journal::run::short_id;
 use finqa_score::analysis::{AnsweringRun, Answers, Comparison, RuleComparison};
 
@@ -42,7 +42,10 @@ pub fn write_comparison(
         script: "",
         secret: &names.concat(),
     };
-    let verdict = comparison.verdict.as_ref().map(verdict_sentence);
+    let verdict = comparison.verdict.as_ref().map(|verdict| {
+        let [a, b] = side_names(comparison);
+        verdict_sentence(verdict, &a, &b)
+    });
     let view = ComparisonView {
         comparison,
         verdict: verdict.unwrap_or_default(),

@@ -1,7 +1,7 @@
 //! Shows two runs next to each other, as tables (`compare`).
 
 use crate::output::numbers::{p_value, signed};
-use crate::output::verdict::verdict_sentence;
+use crate::output::verdict::{shown_model, side_names, verdict_sentence};
 use finqa_core::stats::Interval;
 use finqa_core::text::counted;
 use finqa_score::analysis::{
@@ -24,8 +24,10 @@ pub fn comparison_tables(comparison: &Comparison<'_>, style: TerminalStyle) -> S
             0 => String::new(),
             n => format!(", {n} left out because the other lacks them"),
         };
+        let model = side.model.as_deref().map(shown_model);
+        let model = model.map_or_else(String::new, |model| format!("{model}; "));
         style.wrap(&format!(
-            "{name}: {} ({}{left_out})",
+            "{name}: {model}{} ({}{left_out})",
             side.path.display(),
             counted(side.questions, "answer")
         ))
@@ -132,7 +134,10 @@ fn spending(comparison: &Comparison<'_>, style: TerminalStyle) -> Vec<String> {
 fn verdict(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
     let said = comparison.verdict.as_ref().map_or_else(
         || format!("no question can be judged by {}", comparison.rule.title()),
-        verdict_sentence,
+        |verdict| {
+            let [a, b] = side_names(comparison);
+            verdict_sentence(verdict, &a, &b)
+        },
     );
     let spending = &comparison.spending;
     let latency = spending.latencies.map(|[a, b]| {

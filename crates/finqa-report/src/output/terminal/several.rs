@@ -3,7 +3,7 @@
 use comfy_table::{ContentArrangement, Table, presets};
 
 use crate::output::numbers::{p_value, signed};
-use finqa_agents::llm::settings::OFFLINE;
+use crate::output::verdict::{shown_model, verdict_sentence};
 use finqa_core::text::counted;
 use finqa_score::analysis::{ComparedRun, InputValues, SeveralRuns, Shown};
 
@@ -24,21 +24,23 @@ pub fn several_table(several: &SeveralRuns, style: TerminalStyle) -> String {
     let settings = several.settings.iter();
     parts.extend(settings.map(|input| style.wrap(&difference(input, several))));
     parts.push(table(several));
-    if several.runs.len() > 2 {
-        let line =
-            "Each p is of one comparison alone: of twenty equal runs, one has p < 0.05 by chance.";
-        parts.push(style.wrap(line));
-    }
+    let verdicts = several.runs.iter().filter_map(|run| {
+        let mut said = verdict_sentence(run.verdict.as_ref()?, "A", &run.letter);
+        if let Some(first) = said.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        Some(style.wrap(&format!("{said}.")))
+    });
+    parts.extend(verdicts);
+    let line = "Each p is of one comparison alone: of twenty equal runs, one has p < 0.05 by \
+                chance. Name two runs to compare them with each other.";
+    parts.push(style.wrap(line));
     harmless(&parts.join("\n")).into_owned()
 }
 
 /// A run's letter, the requested model, and the models that answered.
 fn named(run: &ComparedRun, style: TerminalStyle) -> String {
-    let model = run.model.as_deref().unwrap_or("unknown model");
-    let model = match model {
-        OFFLINE => "embedded analyst",
-        model => model,
-    };
+    let model = run.model.as_deref().map_or("unknown model", shown_model);
     let served = match &*run.served {
         [] => String::new(),
         [served] if served == model => String::new(),
@@ -124,11 +126,11 @@ fn table(several: &SeveralRuns) -> String {
     for column in table.column_iter_mut() {
         column.set_padding((0, 1));
     }
-    let shown = several.runs.iter().filter_map(|run| run.verdict.as_ref());
-    let note = if shown.into_iter().any(|it| it.shown != Shown::Nothing) {
+    let mut shown = several.runs.iter().filter_map(|run| run.verdict.as_ref());
+    let note = if shown.any(|it| it.shown != Shown::Nothing) {
         "\n* a difference is shown: p < 0.05, and the interval excludes 0"
     } else {
-        "\nNo difference from A is shown."
+        ""
     };
     spaced(&format!("{}{note}", table.trim_fmt()))
 }
