@@ -236,6 +236,18 @@ fn a_server_that_has_no_run_is_not_said_to_have_every_run() {
     sync().succeeds().prints("was started with --mlflow off");
 }
 
+/// An evaluation set as a table scored its golds as predictions: 100 % without a word.
+#[test]
+fn golds_that_are_read_as_answers_are_told() {
+    let place = Workplace::new();
+    let told = "`answer` is read as the model's answers";
+    place.write("own.csv", "id,part,answer,exe_ans\nr,qa,5,5\n");
+    place.run("score own.csv").succeeds().tells(told);
+    place.write("mine.csv", "id,part,ground_truth,answer\nr,qa,5,5\n");
+    let scored = place.run("score mine.csv");
+    assert!(!scored.succeeds().stderr.contains(told));
+}
+
 /// Only a line of settings named the models, far above the verdict.
 #[test]
 fn a_comparison_of_two_models_names_them_in_its_verdict() {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use finqa_core::text::counted;
 use finqa_score::analysis::{AnsweringRun, Answers, RecordsById, letters};
 use finqa_score::dataset::{Case, Dataset, Gold, QuestionKey, Record};
-use finqa_score::score::files::{read_predictions, rescore_by};
+use finqa_score::score::files::{PredictionRow, read_predictions, rescore_by};
 use finqa_score::score::{Row, ScoreError, same_gold, score};
 use thiserror::Error;
 
@@ -74,6 +74,7 @@ pub fn open_answers(path: &Path, dataset: Option<&Dataset>) -> Result<Answers, A
 fn from_file(path: &Path, dataset: Option<&Dataset>) -> Result<Answers, AnswersError> {
     let rows = read_predictions(path)?;
     let own: Vec<_> = rows.iter().map(|row| row.ground_truth.clone()).collect();
+    let named_like_golds = named_like_golds(&rows);
     // `true`: the dataset's golds replace those of the file.
     let rows = rescore_by(rows, dataset, true).map_err(|error| AnswersError::Row {
         path: path.to_owned(),
@@ -83,13 +84,15 @@ fn from_file(path: &Path, dataset: Option<&Dataset>) -> Result<Answers, AnswersE
     let planned = meta.as_ref().map(|meta| meta.total);
     let planned = planned.or_else(|| Some(asked_of(dataset?, &rows)));
     let turns = dataset.map(|data| turns_of(data, &rows));
+    let mut gold_notes = gold_notes(path, dataset, &own, &rows, dataset);
+    gold_notes.extend(named_like_golds);
     Ok(Answers {
         path: path.to_owned(),
         run: None,
         given_by: meta.as_ref().map(RunMeta::as_answering),
         dataset: dataset.map(|data| data.source.clone()),
         no_records: None,
-        gold_notes: gold_notes(path, dataset, &own, &rows, dataset),
+        gold_notes,
         // If neither a run nor a dataset lists the questions, none counts as missing.
         not_asked: planned.unwrap_or_default().saturating_sub(rows.len()),
         turns: turns.unwrap_or_default(),
@@ -214,6 +217,20 @@ fn gold_notes(
     let others = dataset.and_then(|data| other_golds(path, data, own, rows));
     let lacking = given.and_then(|data| lacking_golds(data, rows));
     others.into_iter().chain(lacking).collect()
+}
+
+/// A note about predictions in a field that the dataset's records use for golds: the scores of such
+/// a file of golds would be perfect. `None` if the file has a field for one of the two alone.
+fn named_like_golds(rows: &[PredictionRow]) -> Option<String> {
+    let is_alike = |row: &PredictionRow| {
+        row.answer.is_some()
+            && row.exe_ans.is_some()
+            && row.ground_truth.is_none()
+            && row.outcome.is_none()
+    };
+    let note = "`answer` is read as the model's answers; if these are golds, rename it to \
+                `ground_truth`, and add a column `prediction`";
+    rows.iter().all(is_alike).then(|| note.to_owned())
 }
 
 /// A note about the questions that have no gold in these records. If the answers come with their
