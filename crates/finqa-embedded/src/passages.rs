@@ -39,7 +39,7 @@ pub struct Passage<'t> {
 /// All passages of a report, read into stems.
 #[derive(Debug)]
 pub struct Passages {
-    passages: Vec<Words>,
+    passages: Vec<PassageStems>,
     /// For each stem, the number of passages that have it in their text. The headings above a
     /// passage do not count.
     frequency: HashMap<String, usize>,
@@ -47,7 +47,7 @@ pub struct Passages {
 
 /// The stems of a passage, and those of the headings above it.
 #[derive(Debug)]
-struct Words {
+struct PassageStems {
     text: HashSet<String>,
     above: Arc<HashSet<String>>,
 }
@@ -64,7 +64,7 @@ impl Passages {
     pub fn read<'t>(passages: impl IntoIterator<Item = Passage<'t>>) -> Self {
         // Passages with the same headings share one set of stems.
         let mut headings: HashMap<String, Arc<HashSet<String>>> = HashMap::new();
-        let words = |passage: Passage<'t>| Words {
+        let words = |passage: Passage<'t>| PassageStems {
             text: stems(passage.text).into_iter().collect(),
             above: Arc::clone(
                 headings
@@ -72,7 +72,7 @@ impl Passages {
                     .or_insert_with_key(|above| Arc::new(stems(above).into_iter().collect())),
             ),
         };
-        let passages: Vec<Words> = passages.into_iter().map(words).collect();
+        let passages: Vec<PassageStems> = passages.into_iter().map(words).collect();
         let mut frequency = HashMap::new();
         for stem in passages.iter().flat_map(|passage| &passage.text) {
             *frequency.entry(stem.clone()).or_insert(0) += 1;
@@ -110,7 +110,7 @@ impl Passages {
     }
 }
 
-impl Words {
+impl PassageStems {
     /// The score of the best of several ways to say a figure. The first is the question's own. The
     /// others are scaled to its total weight, so that a long name does not count more.
     fn fit_best(&self, ways: &[Vec<AskedWord>]) -> f64 {

@@ -50,7 +50,7 @@ pub(crate) fn blocks(text: &str) -> Result<(Vec<Block>, HashMap<String, String>)
     nesting::check(&html)?;
     // Before hidden elements are removed, because a filing hides its contexts.
     let contexts = Contexts::read(&html);
-    styles::take_out(&mut html);
+    styles::remove_hidden(&mut html);
     let mut walk = Walk {
         contexts,
         blocks: Vec::new(),

@@ -33,7 +33,7 @@ fn hides(declarations: &str) -> Option<bool> {
 
 /// Removes the elements that are not visible on a screen, because of the page's style sheets or
 /// of their own attributes.
-pub(super) fn take_out(html: &mut Html) {
+pub(super) fn remove_hidden(html: &mut Html) {
     let own = |element: &ElementRef<'_>| match element.attr("hidden") {
         Some(_) => Some(true),
         None => hides(element.attr("style")?),
@@ -136,7 +136,7 @@ mod tests {
                 "<style>{sheet}</style><p class=a>a</p><p class='b on'>b</p><p class=c>c</p>\
                  <p id=d>d</p><p class=e style='display:block'></p>"
             ));
-            take_out(&mut html);
+            remove_hidden(&mut html);
             let selector = Selector::parse("p").unwrap();
             let paragraphs = html.select(&selector);
             let text: String = paragraphs.flat_map(|p| p.text()).collect();

@@ -131,14 +131,14 @@ pub(crate) struct SlotScorer<'a> {
     /// For each column the weight of its header's words that are not requested.
     unasked: Vec<f64>,
     /// The label of the last row or sentence, whose numbers follow each other in the fact store.
-    label: LabelFit,
+    label: SharedLabelFit,
     /// The words near the last fact.
     near: WordSet,
 }
 
 /// The fit of a query to the label that all numbers of a row or sentence share.
 #[derive(Default)]
-struct LabelFit {
+struct SharedLabelFit {
     /// Whether it is a row, and the index of the row or sentence; `None` before the first fact.
     of: Option<(bool, usize)>,
     words: WordSet,
@@ -169,9 +169,9 @@ impl<'a> SlotScorer<'a> {
             anchor: query.anchors.last().and_then(|i| facts.all.get(*i)),
             asks_total: facts.total.is_some_and(asked),
             unasked: facts.columns.iter().map(unasked).collect(),
-            label: LabelFit {
+            label: SharedLabelFit {
                 words: WordSet::of(&facts.vocabulary),
-                ..LabelFit::default()
+                ..SharedLabelFit::default()
             },
             near: WordSet::of(&facts.vocabulary),
         }
@@ -183,7 +183,7 @@ impl<'a> SlotScorer<'a> {
         (found.map(|(_, weight)| weight).sum::<f64>() / self.total).min(1.0)
     }
 
-    /// Sets `label` to the fit of the query to a fact's row or sentence; `of` is [`LabelFit::of`].
+    /// Sets `label` to the fit of the query to a fact's row or sentence; `of` is [`SharedLabelFit::of`].
     fn read_label(&mut self, fact: &Fact, of: (bool, usize)) {
         let (facts, query) = (self.facts, self.query);
         let (of_row, index) = of;
@@ -260,7 +260,7 @@ struct FactFit<'a> {
     facts: &'a Facts,
     query: &'a SlotQuery,
     fact: &'a Fact,
-    label: &'a LabelFit,
+    label: &'a SharedLabelFit,
     anchor: Option<&'a Fact>,
     asks_total: bool,
     unasked: &'a [f64],

@@ -64,7 +64,7 @@ impl<'s> ProgramSearch<'s> {
         &self.formula.root
     }
 
-    fn hits(&self, values: &[f64]) -> bool {
+    fn gives_answer(&self, values: &[f64]) -> bool {
         value(self.root(), values).is_some_and(|x| self.target.matches_scaled(x))
     }
 
@@ -135,7 +135,7 @@ impl<'s> ProgramSearch<'s> {
         let slots = self.slots();
         for (at, one) in slots.iter().enumerate() {
             for other in slots.iter().skip(at + 1) {
-                if self.hits(&self.with(&[(one, other.value), (other, one.value)])) {
+                if self.gives_answer(&self.with(&[(one, other.value), (other, one.value)])) {
                     let detail = format!("{} and {} swapped", one.text, other.text);
                     return Some(CauseFound::new(Cause::SwappedOperands, detail));
                 }
@@ -241,7 +241,7 @@ impl<'s> ProgramSearch<'s> {
             let hit = slot
                 .readings(place)
                 .into_iter()
-                .any(|value| self.hits(&self.with(&[(slot, value)])));
+                .any(|value| self.gives_answer(&self.with(&[(slot, value)])));
             hit.then(|| slot.misread_as(place, cause))
         })
     }
@@ -270,7 +270,7 @@ impl<'s> ProgramSearch<'s> {
                     Some((*slot, slot.readings(place).first().copied()?))
                 })
                 .collect();
-            changes.is_some_and(|changes| self.hits(&self.with(&changes)))
+            changes.is_some_and(|changes| self.gives_answer(&self.with(&changes)))
         };
         let one_row = located.iter().all(|(_, cell)| cell.0 == row);
         let one_column = located.iter().all(|(_, cell)| cell.1 == column);

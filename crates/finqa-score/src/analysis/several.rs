@@ -134,7 +134,7 @@ pub fn compare_several(
         questions: comparison.questions,
         pages: comparison.pages,
         runs: compared.collect(),
-        settings: settings(&runs),
+        settings: differing_inputs(&runs),
         complete: missing.is_empty(),
         missing,
     })
@@ -191,7 +191,7 @@ fn cost(rows: &[Row]) -> Option<f64> {
 }
 
 /// The inputs in which at least two runs differ.
-fn settings(runs: &[Answers]) -> Vec<InputValues> {
+fn differing_inputs(runs: &[Answers]) -> Vec<InputValues> {
     let known: Vec<_> = runs.iter().map(|run| run.given_by.as_ref()).collect();
     let Some(first) = known.iter().flatten().next() else {
         return Vec::new();

@@ -25,7 +25,7 @@ impl Driver<'_> {
     /// Delivers the results of the open batches that have ended. The requests of a batch that the
     /// provider rejects as too large wait for the next wave, which has batches of half the size.
     /// Any other rejection is an error.
-    pub(super) async fn hand_out(&mut self) -> Result<(), ModelError> {
+    pub(super) async fn deliver_ended(&mut self) -> Result<(), ModelError> {
         // Stop at a batch that is still running. It was found instead of a batch of another run.
         while let Some(open) = self.open.last().filter(|open| !open.is_running()) {
             let mut files = Vec::new();
@@ -59,7 +59,7 @@ impl Driver<'_> {
                     if has_none && !open.client.identifies_batches() {
                         self.give_up_guess(open).await?
                     } else {
-                        self.deliver(open, early, results)
+                        self.deliver_batch(open, early, results)
                     }
                 }
             }
@@ -69,7 +69,7 @@ impl Driver<'_> {
 
     /// Sends each call of a batch its result. A request without a result counts as refused by a
     /// busy server. It may be billed unless the batch ended early.
-    fn deliver(&mut self, mut open: OpenBatch, early: Option<&str>, results: BatchResults) {
+    fn deliver_batch(&mut self, mut open: OpenBatch, early: Option<&str>, results: BatchResults) {
         let (results, unused) = results;
         let why = early.unwrap_or("ended");
         let (mut given, mut errors, mut without) = (0, 0, 0);

@@ -137,7 +137,7 @@ impl Driver<'_> {
                 }
             }
             self.poll().await?;
-            self.hand_out().await?;
+            self.deliver_ended().await?;
         }
     }
 

@@ -105,11 +105,11 @@ impl HttpCall<'_> {
             };
             let better = match error.kind {
                 ErrorKind::OutputLimitTooHigh => self.lowered(dialect, &mut error),
-                _ => self.correct(dialect, &error),
+                _ => self.corrected_dialect(dialect, &error),
             };
             match better {
                 Some(better) if !tried.contains(&better) => dialect = better,
-                _ => return Err(self.located(error)),
+                _ => return Err(self.with_place_and_counts(error)),
             }
             tried.push(dialect);
         }
@@ -287,7 +287,7 @@ impl HttpCall<'_> {
 
     /// The dialect to try next, if `error` names something that can be changed. From now on,
     /// requests use it.
-    fn correct(
+    fn corrected_dialect(
         &self,
         dialect: AcceptedParameters,
         error: &ModelError,
@@ -356,7 +356,7 @@ impl HttpCall<'_> {
 
     /// Adds the model and the address to the message of an error, and records the call's attempts,
     /// latency and lost requests in it.
-    fn located(&self, mut error: ModelError) -> ModelError {
+    fn with_place_and_counts(&self, mut error: ModelError) -> ModelError {
         let Self {
             model, transport, ..
         } = self;

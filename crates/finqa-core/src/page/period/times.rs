@@ -117,7 +117,7 @@ impl Times {
         }
         let said = found.iter().map(|(at, _)| at.clone());
         let said = said.chain(unknown).collect();
-        share(&mut found);
+        spread_shared_length(&mut found);
         // "From December 31 to June 30" names two points in time.
         let point = |one: &Period| one.end.day.is_some() && one.start.is_none();
         let points = found.len() > 1
@@ -215,7 +215,7 @@ fn follows(text: &str, (at, a): &Named, (next, b): &Named) -> bool {
 }
 
 /// Applies a length or a day that the text states once to all of its periods.
-fn share(found: &mut Vec<Named>) {
+fn spread_shared_length(found: &mut Vec<Named>) {
     let undated = |period: &Period| period.end == Date::default();
     let mut lengths: Vec<u8> = found.iter().filter_map(|(_, one)| one.months).collect();
     let mut parts: Vec<u8> = found.iter().filter_map(|(_, one)| one.quarter).collect();

@@ -130,7 +130,7 @@ impl Tables {
         operands: &[Operand],
         of: &Operand,
     ) -> TableResult<DirectAnswer> {
-        let pair = self.parts(operands, asked.relative)?;
+        let pair = self.share_operands(operands, asked.relative)?;
         if let [a, b] = &pair
             && a.place().is_some()
             && a.place() == b.place()
@@ -215,7 +215,7 @@ impl Tables {
     /// The two figures of a comparison; for one operand, the later and the earlier figure.
     fn pair(&self, asked: &Asked) -> TableResult<[Amount; 2]> {
         let pair = match asked.operands.as_slice() {
-            [of] => self.ends(of, asked.since)?,
+            [of] => self.change_operands(of, asked.since)?,
             operands => self.listed(operands)?.try_into().map_err(|_| Doubt::Open)?,
         };
         self.check_comparable(&pair)?;
@@ -303,7 +303,7 @@ impl Tables {
     /// The later and the earlier figure of a change, in this order. A single period of the question
     /// is the later one, or the earlier one if `since` is true. If a report lacks the earlier
     /// figure, another one of the row replaces it, with a doubt.
-    fn ends(&self, of: &Operand, since: bool) -> TableResult<[Amount; 2]> {
+    fn change_operands(&self, of: &Operand, since: bool) -> TableResult<[Amount; 2]> {
         if !of.is_named() {
             return Err(Doubt::Open);
         }

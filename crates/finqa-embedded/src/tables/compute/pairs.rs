@@ -100,7 +100,11 @@ impl Tables {
 
     /// The part and the whole of a share, or the two sides of a ratio. On a page with a single
     /// table, the part must not be below zero and the whole must be above zero.
-    pub(crate) fn parts(&self, operands: &[Operand], percent: bool) -> TableResult<[Amount; 2]> {
+    pub(crate) fn share_operands(
+        &self,
+        operands: &[Operand],
+        percent: bool,
+    ) -> TableResult<[Amount; 2]> {
         let both = <&[Operand; 2]>::try_from(operands).ok();
         let spans = operands.iter().flat_map(|of| &of.spans).copied();
         // One period for both, chosen as in `listed`.

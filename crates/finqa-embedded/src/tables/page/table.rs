@@ -143,7 +143,7 @@ impl ReportTable {
             .collect();
         if single {
             date_repeated(&mut columns);
-            of_years(&mut columns);
+            read_as_years(&mut columns);
         } else {
             date_spanned(&mut columns);
         }
@@ -324,7 +324,7 @@ fn date_repeated(columns: &mut [ReportColumn]) {
 
 /// Reads columns such as "Dec 2030" and "Dec 2031" as years that end with that month, not as single
 /// months, if all columns have the same month and each has another year than its neighbour.
-fn of_years(columns: &mut [ReportColumn]) {
+fn read_as_years(columns: &mut [ReportColumn]) {
     let dated = || columns.iter().filter_map(|column| column.label.period);
     let mut years: Vec<Option<u16>> = dated().map(|period| period.end.year).collect();
     years.dedup();

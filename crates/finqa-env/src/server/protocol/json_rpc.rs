@@ -82,7 +82,7 @@ pub(crate) async fn answer_text(
         Err(fault) if own.is_some() => format!("Parse error: {fault}"),
         _ => "Parse error".to_owned(),
     };
-    app.metrics.rejected(RefusalReason::Invalid);
+    app.metrics.count_refusal(RefusalReason::Invalid);
     Some(RpcError::new(PARSE_ERROR, message).answer(Value::Null))
 }
 
@@ -105,7 +105,7 @@ pub(crate) async fn answer_object(
     let request = match validate::read::<RpcRequest>(object, &validate::RPC) {
         Ok(request) => request,
         Err(issue) => {
-            app.metrics.rejected(RefusalReason::Invalid);
+            app.metrics.count_refusal(RefusalReason::Invalid);
             return RpcError::new(INVALID_REQUEST, format!("Invalid request: {issue}"))
                 .answer(Value::Null);
         }

@@ -41,12 +41,12 @@ pub(crate) async fn answer(
         Ok(Value::Object(message)) => message,
         Ok(other) => {
             let kind = python::type_name(&other);
-            app.metrics.rejected(RefusalReason::Invalid);
+            app.metrics.count_refusal(RefusalReason::Invalid);
             let message = format!("A message must be a JSON object, not {kind}");
             return Some(error("VALIDATION_ERROR", &message, json!({"errors": []})));
         }
         Err(fault) => {
-            app.metrics.rejected(RefusalReason::Invalid);
+            app.metrics.count_refusal(RefusalReason::Invalid);
             let message = format!("Invalid JSON: {fault}");
             return Some(error("INVALID_JSON", &message, json!({})));
         }
@@ -54,7 +54,7 @@ pub(crate) async fn answer(
     match read_and_do(app, session, &message).await {
         Ok(next) => next,
         Err(issue) => {
-            app.metrics.rejected(RefusalReason::Invalid);
+            app.metrics.count_refusal(RefusalReason::Invalid);
             let issue = json!({"errors": [issue]});
             Some(error("VALIDATION_ERROR", "Invalid message", issue))
         }
@@ -79,7 +79,7 @@ async fn read_and_do(
                     observation(wire::episode_reply(&outcome))
                 }
                 Err(fault) => {
-                    app.metrics.rejected(RefusalReason::Invalid);
+                    app.metrics.count_refusal(RefusalReason::Invalid);
                     error("EXECUTION_ERROR", &fault.to_string(), json!({}))
                 }
             }
@@ -112,7 +112,7 @@ async fn read_and_do(
             return Ok(None);
         }
         _ => {
-            app.metrics.rejected(RefusalReason::Invalid);
+            app.metrics.count_refusal(RefusalReason::Invalid);
             // Cut to a length set by hand, so that the answer does not repeat a long text.
             let name = kind.map(python::display).unwrap_or_default();
             let message = format!("Unknown message type: {}", head(&name, 200));

@@ -154,7 +154,7 @@ impl Metrics {
         }
     }
 
-    pub(crate) fn rejected(&self, reason: RefusalReason) {
+    pub(crate) fn count_refusal(&self, reason: RefusalReason) {
         self.rejections.get_or_create(&reason.labels()).inc();
     }
 

@@ -97,7 +97,7 @@ impl SessionTable {
         let mut table = self.open.lock();
         // Checked under the lock, so that two clients cannot take the same slot.
         if table.len() >= self.max {
-            self.metrics.rejected(RefusalReason::Sessions);
+            self.metrics.count_refusal(RefusalReason::Sessions);
             let (active, max) = (table.len(), self.max);
             return Err(CapacityReached { active, max });
         }
@@ -146,11 +146,11 @@ impl SessionTable {
     pub(crate) fn attach(self: &Arc<Self>, id: &str) -> Result<SessionHandle, String> {
         let mut table = self.open.lock();
         let Some(entry) = table.get_mut(id) else {
-            self.metrics.rejected(RefusalReason::UnknownSession);
+            self.metrics.count_refusal(RefusalReason::UnknownSession);
             return Err(unknown(id));
         };
         if entry.holder != SessionHolder::Nobody {
-            self.metrics.rejected(RefusalReason::AttachedSession);
+            self.metrics.count_refusal(RefusalReason::AttachedSession);
             return Err(format!("Session {id} already has an attached WebSocket"));
         }
         entry.holder = SessionHolder::Attached { closing: false };
@@ -166,7 +166,7 @@ impl SessionTable {
         let table = self.open.lock();
         let found = table.get(id).map(|entry| Arc::clone(&entry.session));
         found.ok_or_else(|| {
-            self.metrics.rejected(RefusalReason::UnknownSession);
+            self.metrics.count_refusal(RefusalReason::UnknownSession);
             unknown(id)
         })
     }
@@ -181,7 +181,7 @@ impl SessionTable {
     pub(crate) fn close(&self, id: &str) -> Result<bool, String> {
         let mut table = self.open.lock();
         let Some(entry) = table.get_mut(id) else {
-            self.metrics.rejected(RefusalReason::UnknownSession);
+            self.metrics.count_refusal(RefusalReason::UnknownSession);
             return Err(unknown(id));
         };
         if let SessionHolder::Attached { closing } = &mut entry.holder {

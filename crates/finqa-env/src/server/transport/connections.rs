@@ -175,7 +175,7 @@ async fn bounded(app: &ServerState, answer: Response) -> Response {
     let mut share = AnswerShare::default();
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
     if !app.answers.reserve(&mut share, bytes) {
-        app.metrics.rejected(RefusalReason::Memory);
+        app.metrics.count_refusal(RefusalReason::Memory);
         let message = "The server holds too many large answers; ask for less, or try again later";
         let refused = closing(reply::detail(StatusCode::SERVICE_UNAVAILABLE, message));
         // One second, set by hand.

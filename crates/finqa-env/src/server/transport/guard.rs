@@ -40,7 +40,7 @@ pub(crate) async fn check(
         StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => RefusalReason::Invalid,
         _ => return answer,
     };
-    app.metrics.rejected(reason);
+    app.metrics.count_refusal(reason);
     answer
 }
 

@@ -146,9 +146,9 @@ async fn run(
     };
     let end = ended.err().unwrap_or(SocketEnd::Done);
     match end {
-        SocketEnd::NotText => app.metrics.rejected(RefusalReason::Invalid),
+        SocketEnd::NotText => app.metrics.count_refusal(RefusalReason::Invalid),
         SocketEnd::TooLarge => {
-            app.metrics.rejected(RefusalReason::TooLarge);
+            app.metrics.count_refusal(RefusalReason::TooLarge);
             let message = "Message over the server's size limit";
             // If the client does not read it, the socket is closed all the same.
             let _ = send(&mut socket, refusal(protocol, message)).await;
@@ -206,7 +206,7 @@ async fn converse(
                 while_listening(socket, work, &mut waiting).await?
             }
             Message::Binary(_) => {
-                app.metrics.rejected(RefusalReason::Invalid);
+                app.metrics.count_refusal(RefusalReason::Invalid);
                 let message = "Binary messages are not read here; send JSON as text";
                 SocketReply::Text(refusal(protocol, message))
             }
@@ -220,7 +220,7 @@ async fn converse(
         };
         // The library keeps a buffer as large as the longest answer, so keep the share too.
         if !app.answers.reserve(&mut share, text.len()) {
-            app.metrics.rejected(RefusalReason::Memory);
+            app.metrics.count_refusal(RefusalReason::Memory);
             text = refusal(protocol, CROWDED);
         }
         send(socket, text).await?;

@@ -81,7 +81,10 @@ impl Journal {
     }
 
     /// The gold and scores of a row's last change; `None` if the row was never changed.
-    pub(super) fn renewed(&self, question: usize) -> Result<Option<RenewedGold>, JournalError> {
+    pub(super) fn renewed_gold(
+        &self,
+        question: usize,
+    ) -> Result<Option<RenewedGold>, JournalError> {
         let sql = "SELECT json FROM golds WHERE question = ?1 ORDER BY change DESC LIMIT 1";
         let json: Option<String> = self.sqlite(|connection| {
             let mut statement = connection.prepare_cached(sql)?;

@@ -223,7 +223,7 @@ impl Journal {
             }
             // Samples were recorded in the order of their replies.
             order_samples(&mut row.solution.calls);
-            if has_renewed && let Some(renewed) = self.renewed(question)? {
+            if has_renewed && let Some(renewed) = self.renewed_gold(question)? {
                 renewed.apply(&mut row);
             }
             visit(row)?;
