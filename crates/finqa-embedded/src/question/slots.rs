@@ -183,7 +183,7 @@ impl<'a> SlotScorer<'a> {
         (found.map(|(_, weight)| weight).sum::<f64>() / self.total).min(1.0)
     }
 
-    /// Sets `label` to the fit of the query to a fact's row or sentence; `of` is [`SharedLabelFit::of`].
+    /// Sets `label` to the fit of the query to a row or a sentence; `of` is [`SharedLabelFit::of`].
     fn read_label(&mut self, fact: &Fact, of: (bool, usize)) {
         let (facts, query) = (self.facts, self.query);
         let (of_row, index) = of;

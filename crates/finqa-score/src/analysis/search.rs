@@ -206,8 +206,8 @@ impl<'s> ProgramSearch<'s> {
     }
 
     /// The cause if the program gives the answer with other numbers of the page. Tried in this
-    /// order: a number of the same row, all numbers moved [`Self::other_row_or_column`], a number of the same
-    /// column, a number anywhere. Otherwise `None`.
+    /// order: a number of the same row, all numbers moved ([`Self::other_row_or_column`]), a number
+    /// of the same column, a number anywhere. Otherwise `None`.
     fn cells(&self) -> Option<CauseFound> {
         let places = self.places?;
         let slots = self.slots();
