@@ -12,7 +12,7 @@ use finqa_core::question::Document;
 pub(crate) use super::fact::{Fact, FactColumn, FactPlace, FactRow, Sentence};
 use super::prose;
 use super::similarity;
-use super::text::{TextToken, TokenKind, as_written, stem, tokenize};
+use super::text::{TokenKind, as_written, stem, tokenize};
 use super::vocabulary::Vocabulary;
 use crate::expr::literal_value;
 
@@ -159,8 +159,8 @@ impl Facts {
         }
     }
 
-    /// The words of a text, each once, and its years.
-    fn words(&mut self, text: &str) -> (Vec<u32>, Vec<u16>) {
+    /// The words of a text, each once.
+    fn words(&mut self, text: &str) -> Vec<u32> {
         let text = self.written(text);
         let tokens = tokenize(&text);
         let mut words = Vec::new();
@@ -172,10 +172,7 @@ impl Facts {
                 words.push(word);
             }
         }
-        let mut years: Vec<u16> = tokens.iter().filter_map(TextToken::year).collect();
-        // Drops only repeats side by side, and keeps the order of the text.
-        years.dedup();
-        (words, years)
+        words
     }
 
     /// Reads the columns of the table, whose header `finqa_core::page` has repaired, and the rows
@@ -196,7 +193,7 @@ impl Facts {
             } else {
                 column.label.as_str()
             };
-            let (label, _) = self.words(name);
+            let label = self.words(name);
             if i == 0 {
                 self.corner.clone_from(&label);
             }
@@ -217,8 +214,8 @@ impl Facts {
                 continue;
             }
             let name = row.label.clone();
-            let (label, _) = self.words(&name);
-            let (section, _) = self.words(row.section.as_deref().unwrap_or_default());
+            let label = self.words(&name);
+            let section = self.words(row.section.as_deref().unwrap_or_default());
             let mut full = label.clone();
             full.extend(section.into_iter().filter(|word| !label.contains(word)));
             self.rows.push(FactRow {
@@ -274,7 +271,7 @@ impl Facts {
 
     /// Adds the fact of a cell. The header names and dates only the cells below it, not row 0.
     fn push_cell(&mut self, row: usize, col: usize, number: &CellNumber, scale: Option<Scale>) {
-        let (extra, _) = self.words(number.words());
+        let extra = self.words(number.words());
         let (Some(of_row), column) = (self.row(row), self.columns.get(col)) else {
             return;
         };
