@@ -7,11 +7,11 @@ use clap::ArgMatches;
 use serde::Serialize;
 
 use finqa_agents::llm;
-use finqa_core::text::counted;
+use finqa_core::text::{counted, one_line};
 use finqa_fetch::{DownloadEvent, download, published};
 use finqa_report::output::terminal::download_bar;
 use finqa_score::dataset::{self, Dataset, Source};
-use finqa_score::score::{PrintedDefect, check_printed};
+use finqa_score::score::{PrintedDefect, UnreadGold, check_printed, unread_answers, unread_values};
 
 use super::args::print_notes;
 use super::stdout::print_text;
@@ -136,8 +136,9 @@ fn fetch(to: &Path) -> Result<Exit, Failure> {
 }
 
 /// Prints what the records lack, and lists the golds that contradict themselves. These are programs
-/// whose result is not their `exe_ans`. Unless only `programs` are checked, they are also printed
-/// answers that differ from their value. If there are any, the exit is [`Exit::Data`].
+/// whose result is not their `exe_ans`. Unless only `programs` are checked, they are also values
+/// that are not read, and printed answers that differ from their value. If there are any, the exit
+/// is [`Exit::Data`].
 fn check(dataset: &Dataset, programs: bool) -> Result<Exit, Failure> {
     let (agree, defects) = dataset::check(dataset);
     let lines = defects.iter();
@@ -150,43 +151,82 @@ fn check(dataset: &Dataset, programs: bool) -> Result<Exit, Failure> {
     );
     let mut holds = defects.is_empty();
     if !programs {
-        let missing = dataset::missing_fields(dataset).into_iter();
-        let missing = missing.map(|line| format!("missing    {line}\n"));
-        let missing: String = missing.collect();
-        lines.insert_str(0, &(dataset::stats_text(dataset) + &missing));
-        let (agree, defects) = check_printed(dataset);
-        for PrintedDefect {
-            key,
-            printed,
-            value,
-            kind,
-            is_suspect,
-        } in &defects
-        {
-            let suspect = if *is_suspect { ", suspect" } else { "" };
+        lines.insert_str(0, &(dataset::stats_text(dataset) + &remarks(dataset)));
+        for UnreadGold { key, text } in unread_values(dataset) {
+            holds = false;
+            let text = one_line(&text, LONGEST_GOLD);
             lines += &format!(
-                "{key}: printed answer `{printed}` is not its value {value}: {kind}{suspect}\n"
+                "{key}: exe_ans `{text}` is not a number, yes or no; write a plain number such as \
+                 1234.5\n"
             );
         }
-        let all = agree + defects.len();
-        summary += &format!("{agree} of {all} printed answers agree with their values");
-        let kinds: BTreeSet<_> = defects.iter().map(|defect| defect.kind).collect();
-        for (at, kind) in kinds.into_iter().enumerate() {
-            let count = defects.iter().filter(|defect| defect.kind == kind).count();
-            summary += &format!("{} {kind} {count}", if at == 0 { ";" } else { "," });
-        }
-        let suspects = defects.iter().filter(|defect| defect.is_suspect).count();
-        if suspects > 0 {
-            summary += &format!(
-                "\n{suspects} of these are other figures, not only another sign or scale: scores are \
-                 also given without them"
-            );
-        }
-        summary.push('\n');
+        let (agree, defects) = check_printed(dataset);
+        lines.extend(defects.iter().map(printed_line));
+        summary += &printed_summary(agree, &defects);
         holds &= defects.is_empty();
     }
     print_text(&(lines + &summary))?;
     Ok(if holds { Exit::Done } else { Exit::Data })
+}
+
+/// Maximum number of characters of a gold in a line, set by hand.
+const LONGEST_GOLD: usize = 60;
+
+/// The lines about what the records lack, and about golds that are unusual but may be right.
+fn remarks(dataset: &Dataset) -> String {
+    let missing = dataset::missing_fields(dataset).into_iter();
+    let missing = missing.map(|line| format!("missing    {line}\n"));
+    let unread = unread_answers(dataset).into_iter();
+    let unread = unread.map(|UnreadGold { key, text }| {
+        let text = one_line(&text, LONGEST_GOLD);
+        format!(
+            "answer of {key}: `{text}` is not read as a number, yes or no, so only the same text \
+             is right; write a number with a decimal point, and commas only between thousands"
+        )
+    });
+    let notes = at_most_ten(unread.collect()).into_iter();
+    let notes = notes.map(|line| format!("note       {line}\n"));
+    missing.chain(notes).collect()
+}
+
+/// The first ten lines. If there are more, a last line counts them.
+fn at_most_ten(mut lines: Vec<String>) -> Vec<String> {
+    let more = lines.len().saturating_sub(10);
+    lines.truncate(10);
+    lines.extend((more > 0).then(|| format!("… and {more} more")));
+    lines
+}
+
+fn printed_line(defect: &PrintedDefect) -> String {
+    let PrintedDefect {
+        key,
+        printed,
+        value,
+        kind,
+        is_suspect,
+    } = defect;
+    let suspect = if *is_suspect { ", suspect" } else { "" };
+    format!("{key}: printed answer `{printed}` is not its value {value}: {kind}{suspect}\n")
+}
+
+/// Counts the printed answers that agree with their values, and the others by their kind.
+fn printed_summary(agree: usize, defects: &[PrintedDefect]) -> String {
+    let all = agree + defects.len();
+    let mut summary = format!("{agree} of {all} printed answers agree with their values");
+    let kinds: BTreeSet<_> = defects.iter().map(|defect| defect.kind).collect();
+    for (at, kind) in kinds.into_iter().enumerate() {
+        let count = defects.iter().filter(|defect| defect.kind == kind).count();
+        summary += &format!("{} {kind} {count}", if at == 0 { ";" } else { "," });
+    }
+    let suspects = defects.iter().filter(|defect| defect.is_suspect).count();
+    if suspects > 0 {
+        summary += &format!(
+            "\n{suspects} of these are other figures, not only another sign or scale: scores are \
+             also given without them"
+        );
+    }
+    summary.push('\n');
+    summary
 }
 
 /// Prints the record with this id, or else the only record whose id contains it.

@@ -234,3 +234,42 @@ fn data_check_names_a_program_that_fails_without_a_value() {
             .prints("Single_A (qa): gold program cannot be executed: divide(5, const_0): ");
     }
 }
+
+/// They passed in silence, and the right prediction `39.2%` was then wrong.
+#[test]
+fn data_check_names_golds_that_are_not_read() {
+    let place = Workplace::new();
+    let check = |golds: &[Json]| {
+        let records = golds.iter().enumerate().map(|(at, gold)| {
+            let mut record = record(&format!("Single_{at}"));
+            record["qa"] = gold.clone();
+            record["qa"]["question"] = json!("what was the share?");
+            record
+        });
+        let records: Vec<Json> = records.collect();
+        place.write("own.json", &json!(records).to_string());
+        place.run("data check own.json")
+    };
+    let answers = ["1.234,5", "39,2%", "most of it", "39.2%", "-1,234.5", "Yes"];
+    let ran = check(&answers.map(|answer| json!({"answer": answer})));
+    let notes = ran.succeeds().stdout.matches("note       ").count();
+    assert_eq!(notes, 3, "{}", ran.stdout);
+    ran.prints("note       answer of Single_0 (qa): `1.234,5` is not read as a number, yes or no")
+        .prints("note       answer of Single_1 (qa): `39,2%` is not read")
+        .prints("note       answer of Single_2 (qa): `most of it` is not read");
+    let ran = check(&vec![json!({"answer": "most of it"}); 12]);
+    let notes = ran
+        .succeeds()
+        .stdout
+        .matches("note       answer of")
+        .count();
+    assert_eq!(notes, 10, "{}", ran.stdout);
+    ran.prints("note       … and 2 more\n");
+
+    for value in ["1.234,5", "about 1755", "39.2%"] {
+        check(&[json!({"exe_ans": value})]).ends(3).prints(&format!(
+            "Single_0 (qa): exe_ans `{value}` is not a number, yes or no; write a plain number"
+        ));
+    }
+    check(&[json!({"exe_ans": "yes"}), json!({"exe_ans": "1755"})]).succeeds();
+}

@@ -25,6 +25,7 @@ mod rule;
 mod rules;
 mod suspects;
 mod tally;
+mod unread;
 
 pub use card::{RuleRates, Scorecard};
 pub(crate) use diagnostic::Diagnostic;
@@ -42,3 +43,4 @@ pub use rules::{exact_match, execution_accuracy, numeric_match, plain_answer, pr
 pub(crate) use suspects::Suspect;
 pub use suspects::{suspect, suspects};
 pub use tally::ScoreTally;
+pub use unread::{UnreadGold, unread_answers, unread_values};
