@@ -184,7 +184,13 @@ fn remarks(dataset: &Dataset) -> String {
              is right; write a number with a decimal point, and commas only between thousands"
         )
     });
+    let off_page = dataset::figures_off_page(dataset).into_iter();
+    let off_page = off_page.map(|(key, figure)| {
+        let figure = one_line(&figure, LONGEST_GOLD);
+        format!("program of {key}: {figure} is not on its page")
+    });
     let notes = at_most_ten(unread.collect()).into_iter();
+    let notes = notes.chain(at_most_ten(off_page.collect()));
     let notes = notes.map(|line| format!("note       {line}\n"));
     missing.chain(notes).collect()
 }

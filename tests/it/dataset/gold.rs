@@ -1,7 +1,7 @@
 //! Golds that a file lacks or contradicts, keys that are mistyped, and pages that are too large.
 
 use finqa_core::number::Value;
-use finqa_score::dataset::{check, from_str};
+use finqa_score::dataset::{check, figures_off_page, from_str, sample};
 use finqa_score::score::check_printed;
 use rstest::rstest;
 use serde_json::{Value as Json, json};
@@ -272,4 +272,39 @@ fn data_check_names_golds_that_are_not_read() {
         ));
     }
     check(&[json!({"exe_ans": "yes"}), json!({"exe_ans": "1755"})]).succeeds();
+}
+
+/// `divide(999, 2548.98)` passed, although no figure of the page is 999.
+#[test]
+fn data_check_names_figures_of_programs_that_are_not_on_the_page() {
+    let place = Workplace::new();
+    let check = |records: &Json| {
+        place.write("own.json", &records.to_string());
+        place.run("data check own.json")
+    };
+    let mut odd = record("Single_A");
+    odd["table"] = json!([["", "2001"], ["sales", "$ 2,548.98"], ["share", "14.2%"]]);
+    odd["pre_text"] = json!(["costs were 1250 ( 1250 ) in the year ."]);
+    odd["qa"] = json!({"question": "what was the share?", "program": "divide(999, 2548.98)"});
+    odd["annotation"] = json!({
+        "dialogue_break": ["what were sales?", "and at a rate of 3.75?", "and in all?", "and half?"],
+        "turn_program": [
+            "divide(2548.98, 1250)",
+            "multiply(1250, 3.75), multiply(#0, 0.142), divide(#1, const_1000)",
+            "multiply(2.03918, 3.75), divide(#0, 1000), multiply(#1, 100), add(#2, 14.2%)",
+            "divide(999, 777.5)"
+        ]
+    });
+    let ran = check(&json!([odd]));
+    let notes: Vec<&str> = ran.succeeds().stdout.lines().collect();
+    let notes = notes.into_iter().filter(|line| line.starts_with("note "));
+    assert_eq!(
+        notes.collect::<Vec<_>>(),
+        [
+            "note       program of Single_A (qa): 999 is not on its page",
+            "note       program of Single_A (3): 777.5 is not on its page",
+        ]
+    );
+    let of_sample = figures_off_page(&sample().unwrap());
+    assert!(of_sample.is_empty(), "{of_sample:?}");
 }

@@ -35,6 +35,18 @@ pub fn unusable(answer: &Answer) -> Vec<Finding> {
         .collect()
 }
 
+/// The literals of a program that are neither constants nor on the page, in the question or among
+/// the earlier answers. A fraction is on the page if its percentage is: 0.28 for `28%`.
+pub fn unsupported_literals(question: &Question, program: &Program) -> Vec<String> {
+    let places = LiteralPlaces::of(question);
+    let findings = checks::literals(program, &places).into_iter();
+    findings
+        .filter(|found| found.kind == FindingKind::UnsupportedLiteral)
+        .map(|found| found.place)
+        .filter(|literal| !places.has_percentage_of(literal))
+        .collect()
+}
+
 /// A year that the question names but the page does not; `None` if there is no such year. A
 /// hypothetical question may name any year.
 pub(crate) fn unnamed_year(question: &Question) -> Option<u16> {

@@ -64,6 +64,14 @@ impl LiteralPlaces {
             .collect()
     }
 
+    /// True if the page has a program's literal as a percentage: 0.28 as `28%`.
+    pub(super) fn has_percentage_of(&self, literal: &str) -> bool {
+        magnitude(literal).is_some_and(|fraction| {
+            let same = |place: &NumberPlace| number::same(place.magnitude, fraction * 100.0);
+            self.all().any(|place| place.percent && same(place))
+        })
+    }
+
     pub(super) fn at(&self, id: &str) -> impl Iterator<Item = &NumberPlace> {
         let source = NumberSource::named(id);
         let of_source = move |place: &&NumberPlace| Some(place.source) == source;
