@@ -7,10 +7,10 @@ use clap::ArgMatches;
 use serde::Serialize;
 
 use finqa_agents::llm;
-use finqa_core::text::{counted, one_line};
+use finqa_core::text::{counted, one_line, single_spaced};
 use finqa_fetch::{DownloadEvent, download, published};
 use finqa_report::output::terminal::download_bar;
-use finqa_score::dataset::{self, Dataset, Source};
+use finqa_score::dataset::{self, Dataset, DatasetError, Source};
 use finqa_score::score::{PrintedDefect, UnreadGold, check_printed, unread_answers, unread_values};
 
 use super::args::print_notes;
@@ -85,9 +85,26 @@ impl DataPath {
 }
 
 fn load(source: &Source, split: Option<&str>) -> Result<Dataset, Failure> {
-    let dataset = dataset::load_split(source, split)?;
+    let dataset = dataset::load_split(source, split);
+    let dataset = dataset.map_err(|error| all_errors(source, split, error))?;
     print_notes(&dataset);
     Ok(dataset)
+}
+
+/// The failure of a file that cannot be read because of `first`. If several of its records have an
+/// error, these are printed before it, so that they can be corrected together.
+fn all_errors(source: &Source, split: Option<&str>, first: DatasetError) -> Failure {
+    let errors = dataset::record_errors(source, split).unwrap_or_default();
+    if errors.len() < 2 {
+        return first.into();
+    }
+    let count = errors.len();
+    let lines = errors.iter().map(|error| single_spaced(&error.to_string()));
+    for line in at_most_ten(lines.collect()) {
+        super::note(line);
+    }
+    let line = format!("{source} has {count} errors (see above); correct or drop these records");
+    Failure::new(Exit::Data, line)
 }
 
 pub(crate) fn execute(command: DataCommand, matches: &ArgMatches) -> Result<Exit, Failure> {

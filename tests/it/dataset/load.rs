@@ -8,6 +8,7 @@ use rstest::rstest;
 use serde_json::{Value as Json, json};
 
 use super::{complaint, parse, record};
+use crate::support::cli::Workplace;
 
 #[test]
 fn a_record_loads_with_its_gold_kept_apart() {
@@ -171,6 +172,40 @@ fn a_duplicate_id_is_refused() {
         line.contains("records 1 and 3 both have the id Single_A"),
         "{line}"
     );
+}
+
+/// Only the first was told, so three faulty records took four rounds.
+#[test]
+fn data_check_tells_the_errors_of_all_records() {
+    let place = Workplace::new();
+    let check = |records: &[Json]| {
+        place.write("own.json", &json!(records).to_string());
+        place.run("data check own.json")
+    };
+    let faulty = |id: usize| {
+        let mut record = record(&format!("Single_{id}"));
+        record["table"] = json!([["", "2001"], ["sales"]]);
+        record
+    };
+    let mut other_type = record("Single_3");
+    other_type["pre_text"] = json!("one text");
+    let ran = check(&[
+        record("Single_1"),
+        faulty(2),
+        other_type,
+        record("Single_1"),
+    ]);
+    ran.fails(3, &["own.json has 3 errors (see above); correct or drop"]);
+    ran.tells("own.json, record 2 (Single_2), field `table[1]`: has 1 cells")
+        .tells("own.json, record 3")
+        .tells("own.json: records 1 and 4 both have the id Single_1");
+    let only = check(&[record("Single_1"), faulty(2)]);
+    only.fails(3, &["own.json, record 2 (Single_2), field `table[1]`"]);
+    let many: Vec<Json> = (0..12).map(faulty).collect();
+    let ran = check(&many);
+    ran.fails(3, &["own.json has 12 errors"]);
+    ran.tells("record 10 (Single_9)").tells("… and 2 more\n");
+    assert!(!ran.stderr.contains("record 11"), "{}", ran.stderr);
 }
 
 #[test]

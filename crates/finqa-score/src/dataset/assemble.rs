@@ -44,9 +44,8 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// Checks a record and adds it.
-    pub(crate) fn add(&mut self, raw: RawRecord) -> Result<(), DatasetError> {
-        let number = self.records.len() + 1;
+    /// Checks the record with this number (from 1) and adds it.
+    pub(crate) fn add(&mut self, number: usize, raw: RawRecord) -> Result<(), DatasetError> {
         let id = raw.id.clone().map(Scalar::into_text).unwrap_or_default();
         let id = id.trim();
         let is_cleaned = raw.doc.is_some();

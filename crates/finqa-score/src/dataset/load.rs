@@ -82,6 +82,31 @@ pub fn load_split(source: &Source, split: Option<&str>) -> Result<Dataset, Datas
     }
 }
 
+/// The errors of all records of `source`, or of one split of it, in their order: the first error of
+/// each record. [`load_split`] returns only the first of them.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn record_errors(
+    source: &Source,
+    split: Option<&str>,
+) -> Result<Vec<DatasetError>, DatasetError> {
+    let Source::Path(path) = source else {
+        return Ok(Vec::new());
+    };
+    let (origin, bytes) = (path.display().to_string(), read(path)?);
+    let mut assembler = Assembler::new(&origin);
+    let mut errors = Vec::new();
+    let ended = read::records(&origin, &bytes, split, &mut |number, record| {
+        let added = record.and_then(|record| assembler.add(number, record));
+        errors.extend(added.err());
+        Ok(())
+    });
+    // The rest of the file is not JSON.
+    errors.extend(ended.err());
+    Ok(errors)
+}
+
 /// The built-in sample.
 ///
 /// # Errors
@@ -107,7 +132,9 @@ pub fn from_str(origin: &str, json: &str) -> Result<Dataset, DatasetError> {
 /// Reads the records of a file, or of one split of it. `origin` names the file in errors.
 fn from_bytes(origin: &str, bytes: &[u8], split: Option<&str>) -> Result<Dataset, DatasetError> {
     let mut assembler = Assembler::new(origin);
-    let unread = read::records(origin, bytes, split, &mut |record| assembler.add(record))?;
+    let unread = read::records(origin, bytes, split, &mut |number, record| {
+        assembler.add(number, record?)
+    })?;
     let mut dataset = assembler.finish()?;
     dataset.hash = blake3::hash(bytes).to_hex().to_string();
     dataset.notes.extend(unread.line());

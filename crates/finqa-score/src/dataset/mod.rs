@@ -26,7 +26,9 @@ mod types;
 pub use check::{ProgramDefect, check};
 pub use error::DatasetError;
 pub(crate) use keys::{is_missing, is_typo};
-pub use load::{DATA_FOLDER, Source, from_str, load, load_named, load_split, sample};
+pub use load::{
+    DATA_FOLDER, Source, from_str, load, load_named, load_split, record_errors, sample,
+};
 pub use missing::missing_fields;
 pub use off_page::figures_off_page;
 pub(crate) use pairs::Pairs;

@@ -17,25 +17,22 @@ use super::{DatasetError, Pairs};
 /// and an index of its words.
 const LARGEST: usize = 4 * 1024 * 1024;
 
-/// Passes the records of a file, or of one of its splits, to `sink`, and stops at the first error
-/// of `sink`. Returns the keys that nothing reads.
+/// Passes the records of a file, or of one of its splits, to `sink`, each with its number (from 1)
+/// and as an error if it cannot be read. Stops at the first error that `sink` returns. Returns the
+/// keys that nothing reads.
 pub(super) fn records(
     origin: &str,
     bytes: &[u8],
     split: Option<&str>,
-    sink: &mut dyn FnMut(RawRecord) -> Result<(), DatasetError>,
+    sink: &mut dyn FnMut(usize, Result<RawRecord, DatasetError>) -> Result<(), DatasetError>,
 ) -> Result<UnreadKeys, DatasetError> {
     let json = json(origin, bytes)?;
     let whole = |error: serde_json::Error| not_whole(origin, &error);
     let mut unread = UnreadKeys::default();
     let mut numbers = 1..;
     let mut add = |text: &RawValue| {
-        sink(record(
-            origin,
-            numbers.next().unwrap_or_default(),
-            text,
-            &mut unread,
-        )?)
+        let number = numbers.next().unwrap_or_default();
+        sink(number, record(origin, number, text, &mut unread))
     };
     if let Some(splits) = splits(json) {
         let names: Vec<&str> = splits.iter().map(|(name, _)| name.as_str()).collect();
