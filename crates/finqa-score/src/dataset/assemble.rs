@@ -1,5 +1,6 @@
 //! Checks raw records and turns them into [`Record`]s.
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -249,16 +250,16 @@ fn check_table(table: &[Vec<String>]) -> Result<(), WrongField> {
         ));
     }
     for (index, row) in table.iter().enumerate() {
-        if row.len() != header.len() {
-            return Err(wrong(
-                &format!("table[{index}]"),
-                &format!(
-                    "has {} cells where the header has {}; fill the row up with \"\" or fix it",
-                    row.len(),
-                    header.len()
-                ),
-            ));
-        }
+        let (cells, columns) = (row.len(), header.len());
+        let fix = match cells.cmp(&columns) {
+            Ordering::Equal => continue,
+            Ordering::Less => "fill the row up with \"\" or fix it".to_owned(),
+            Ordering::Greater => format!("remove {} or extend the header", cells - columns),
+        };
+        return Err(wrong(
+            &format!("table[{index}]"),
+            &format!("has {cells} cells where the header has {columns}; {fix}"),
+        ));
     }
     Ok(())
 }
