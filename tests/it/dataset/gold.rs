@@ -26,7 +26,10 @@ fn a_mistyped_key_is_named(#[case] parent: &str, #[case] typo: &str, #[case] exp
     let value = object.remove(known).unwrap();
     object.insert(typo.to_owned(), value.clone());
     let line = complaint(parse(&json!([record("Single_GOOD"), bad])));
-    assert!(line.starts_with("test.json, record 2, field "), "{line}");
+    assert!(
+        line.starts_with("test.json, record 2 (Single_BAD), field "),
+        "{line}"
+    );
     assert!(line.contains(expected), "{line}");
     // With the key that is meant, it is another one.
     let object = bad.pointer_mut(parent).unwrap().as_object_mut().unwrap();
@@ -211,7 +214,8 @@ fn a_page_that_is_too_large_is_said_in_one_line() {
     large["pre_text"] = json!([" word".repeat(1_000_000)]);
     let text = json!([record("Single_A"), large]).to_string();
     let line = complaint(from_str("test.json", &text));
-    let expected = "test.json, record 2: it has 5 MiB; at most 4 are read, so split its page";
+    let expected =
+        "test.json, record 2 (Single_LARGE): it has 5 MiB; at most 4 are read, so split its page";
     assert_eq!(line, expected);
     large["pre_text"] = json!([" word".repeat(800_000)]);
     assert_eq!(parse(&json!([large])).unwrap().records.len(), 1);

@@ -110,7 +110,7 @@ fn an_array_and_jsonl_give_the_same_records() {
 #[case("[{\"id\": \"a\", \"qa\": {\"question", "cut off at line 1")]
 #[case(
     "[1, 2]",
-    "test.json, record 1: invalid type: integer `1`, expected a record"
+    "test.json, record 1: is 1 where a record (a JSON object) is expected"
 )]
 #[case("[]]", "trailing characters")]
 #[case("PK\u{3}\u{4}", "unpack it")]
@@ -127,12 +127,15 @@ fn what_is_not_a_data_file_is_said_in_a_line(#[case] text: &str, #[case] expecte
 #[case("/table", json!([[], []]), "`table[0]`: is blank")]
 #[case("/table", json!([["", "2001"], ["sales"]]), "`table[1]`: has 1 cells where the header has 2; fill the row up")]
 #[case("/table", json!([["", "2001"], ["sales", "1", "2", "3"]]), "has 4 cells where the header has 2; remove 2")]
-#[case("/table", json!([["", "2001"], ["sales", {"a": 1}]]), "`table[1][1]`: invalid type: map")]
-#[case("/table", json!("a | b"), "`table`: invalid type: string")]
-#[case("/pre_text", json!("one text"), "`pre_text`: invalid type: string")]
+#[case("/table", json!([["", "2001"], ["sales", {"a": 1}]]), "`table[1][1]`: is an object where a text, a number or null is expected")]
+#[case("/table", json!("a | b"), "`table`: is the text \"a | b\" where a list is expected")]
+#[case("/qa", json!("a"), "`qa`: is the text \"a\" where a stand-alone question (a JSON object) is expected")]
+#[case("/qa", json!([]), "`qa`: is a list where a stand-alone question")]
+#[case("/table/1", json!(true), "`table[1]`: is true where a list is expected")]
+#[case("/pre_text", json!("one text"), "`pre_text`: is the text \"one text\" where a list is expected")]
 #[case("/qa/question", json!("  \\n"), "`qa.question`: is missing or blank")]
-#[case("/qa/exe_ans", json!([1]), "`qa.exe_ans`: invalid type: sequence")]
-#[case("/annotation/dialogue_break/1", json!(2), "`annotation.dialogue_break[1]`: invalid type")]
+#[case("/qa/exe_ans", json!([1]), "`qa.exe_ans`: is a list where a text, a number or null is expected")]
+#[case("/annotation/dialogue_break/1", json!(2), "`annotation.dialogue_break[1]`: is 2 where a text is expected")]
 #[case("/annotation/dialogue_break/1", json!(""), "`annotation.dialogue_break[1]`: is blank")]
 #[case("/annotation/exe_ans_list", json!([1]), "`annotation.exe_ans_list`: has 1 entries where dialogue_break has 2")]
 #[case("/annotation/turn_program", json!(["1", "2", "3"]), "`annotation.turn_program`: has 3 entries")]
@@ -149,7 +152,9 @@ fn a_wrong_field_is_named_with_file_record_and_path(
         *bad.pointer_mut(field).unwrap() = value;
     }
     let line = complaint(parse(&json!([record("Single_GOOD"), bad])));
-    assert!(line.starts_with("test.json, record 2"), "{line}");
+    let name = if field == "/id" { "" } else { " (Single_BAD)" };
+    let start = format!("test.json, record 2{name}, field ");
+    assert!(line.starts_with(&start), "{line}");
     assert!(line.contains(expected), "{line}");
 }
 
@@ -198,7 +203,7 @@ fn data_check_tells_the_errors_of_all_records() {
     ]);
     ran.fails(3, &["own.json has 3 errors (see above); correct or drop"]);
     ran.tells("own.json, record 2 (Single_2), field `table[1]`: has 1 cells")
-        .tells("own.json, record 3")
+        .tells("own.json, record 3 (Single_3), field `pre_text`: is the text")
         .tells("own.json: records 1 and 4 both have the id Single_1");
     let only = check(&[record("Single_1"), faulty(2)]);
     only.fails(3, &["own.json, record 2 (Single_2), field `table[1]`"]);

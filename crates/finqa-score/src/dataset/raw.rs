@@ -40,7 +40,7 @@ pub(super) struct CleanedPage {
 
 /// The text before or after a table.
 #[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "a text or a list of sentences")]
+#[serde(untagged, expecting = "must be a text or a list of sentences")]
 pub(super) enum Prose {
     Text(String),
     Sentences(Vec<Scalar>),
@@ -71,7 +71,7 @@ pub(super) struct RawAnnotation {
 
 /// The half of a Double record to which a turn belongs.
 #[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(untagged, expecting = "0, 1, false or true")]
+#[serde(untagged, expecting = "must be 0, 1, false or true")]
 pub(super) enum Half {
     Number(u8),
     IsSecond(bool),
@@ -107,7 +107,7 @@ impl Scalar {
 
 impl<'de> Deserialize<'de> for Scalar {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let unexpected = |found| D::Error::invalid_type(found, &"a string, a number or null");
+        let unexpected = |found| D::Error::invalid_type(found, &"a text, a number or null");
         match Value::deserialize(deserializer)? {
             Value::Null => Ok(Self::Null),
             Value::String(text) => Ok(Self::Text(text)),

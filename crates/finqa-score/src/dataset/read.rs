@@ -4,18 +4,23 @@
 //! Each record is parsed and passed on before the next one is read, because most of a published
 //! file consists of fields that nothing uses.
 
+use finqa_core::text::one_line;
+use serde::Deserialize;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use super::assemble::record_name;
 use super::keys::UnreadKeys;
-use super::raw::RawRecord;
+use super::raw::{RawRecord, Scalar};
 use super::{DatasetError, Pairs};
 
 /// Maximum size of a record's JSON in bytes, set by hand: hundreds of times that of a published one.
 /// The limit exists because a run needs a multiple of this memory, for the typed cells of the page
 /// and an index of its words.
 const LARGEST: usize = 4 * 1024 * 1024;
+
+/// Maximum number of characters of a wrong value in an error, set by hand.
+const LONGEST_VALUE: usize = 60;
 
 /// Passes the records of a file, or of one of its splits, to `sink`, each with its number (from 1)
 /// and as an error if it cannot be read. Stops at the first error that `sink` returns. Returns the
@@ -123,7 +128,7 @@ fn record(
 ) -> Result<RawRecord, DatasetError> {
     let wrong = |field: String, reason: String| DatasetError::Record {
         origin: origin.to_owned(),
-        record: record_name(number, ""),
+        record: record_name(number, &id_of(text)),
         field,
         reason,
     };
@@ -140,7 +145,7 @@ fn record(
     let mut paths = Vec::new();
     let record = serde_ignored::deserialize(tracked, |path| paths.push(path.to_string()));
     let record: RawRecord = record.map_err(|error| {
-        let reason = without_position(&error);
+        let reason = in_words(&without_position(&error));
         wrong(
             track.path().to_string(),
             format!("{reason}; fix the field or drop the record"),
@@ -149,6 +154,49 @@ fn record(
     let mistyped = |(path, known)| wrong(path, format!("is not known; did you mean `{known}`?"));
     unread.note(paths, text).map_err(mistyped)?;
     Ok(record)
+}
+
+/// The id of a record that cannot be read; empty if it has none.
+fn id_of(record: &RawValue) -> String {
+    #[derive(Deserialize)]
+    struct WithId {
+        id: Option<Scalar>,
+    }
+    let record: Option<WithId> = serde_json::from_str(record.get()).ok();
+    let id = record.and_then(|record| record.id);
+    let id = id.map(Scalar::into_text).unwrap_or_default();
+    id.trim().to_owned()
+}
+
+/// What serde says of a field of the wrong type, in the words of JSON:
+/// `invalid type: map, expected a sequence` is `is an object where a list is expected`.
+fn in_words(message: &str) -> String {
+    let Some((found, expected)) = message.rsplit_once(", expected ") else {
+        return match message.strip_prefix("duplicate field ") {
+            Some(field) => format!("has {field} twice"),
+            None => message.to_owned(),
+        };
+    };
+    let (_, found) = found.split_once(": ").unwrap_or(("", found));
+    let found = match found {
+        "sequence" => "a list".to_owned(),
+        "map" => "an object".to_owned(),
+        text if text.starts_with("string ") => text.replacen("string", "the text", 1),
+        // A record may be written as a list of its fields in their order.
+        text if text.starts_with("invalid length") => "a list".to_owned(),
+        // serde encloses numbers, true and false in backticks, after the name of their type.
+        value => value.split('`').nth(1).unwrap_or(value).to_owned(),
+    };
+    let expected = match expected {
+        "a sequence" => "a list",
+        "a string" => "a text",
+        "usize" => "a whole number",
+        other => other,
+    };
+    format!(
+        "is {} where {expected} is expected",
+        one_line(&found, LONGEST_VALUE)
+    )
 }
 
 /// The error for a file that is cut off or is not JSON.
