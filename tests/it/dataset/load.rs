@@ -227,8 +227,18 @@ fn a_path_that_cannot_be_read_is_named() {
     let line = complaint(load(&Source::Path(missing.clone())));
     assert!(line.contains("UTF-16"), "{line}");
     fs::write(&missing, b"[{\"id\": \"caf\xe9\"}]").unwrap();
+    let line = complaint(load(&Source::Path(missing.clone())));
+    assert!(
+        line.ends_with("it is not UTF-8 at line 1; save it as UTF-8"),
+        "{line}"
+    );
+    fs::write(&missing, b"[\n{\"id\": \"caf\xe9\"}]").unwrap();
+    let line = complaint(load(&Source::Path(missing.clone())));
+    assert!(line.contains("not UTF-8 at line 2"), "{line}");
+    // A character that is cut off.
+    fs::write(&missing, b"[{\"id\": \"caf\xc3").unwrap();
     let line = complaint(load(&Source::Path(missing)));
-    assert!(line.contains("line 1"), "{line}");
+    assert!(line.contains("cut off at line 1"), "{line}");
 }
 
 #[test]

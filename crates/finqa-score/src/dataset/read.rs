@@ -32,7 +32,7 @@ pub(super) fn records(
     sink: &mut dyn FnMut(usize, Result<RawRecord, DatasetError>) -> Result<(), DatasetError>,
 ) -> Result<UnreadKeys, DatasetError> {
     let json = json(origin, bytes)?;
-    let whole = |error: serde_json::Error| not_whole(origin, &error);
+    let whole = |error: serde_json::Error| not_whole(origin, json, &error);
     let mut unread = UnreadKeys::default();
     let mut numbers = 1..;
     let mut add = |text: &RawValue| {
@@ -199,9 +199,13 @@ fn in_words(message: &str) -> String {
     )
 }
 
-/// The error for a file that is cut off or is not JSON.
-fn not_whole(origin: &str, error: &serde_json::Error) -> DatasetError {
+/// The error for a file that is cut off, is not UTF-8 or is not JSON.
+fn not_whole(origin: &str, json: &[u8], error: &serde_json::Error) -> DatasetError {
     let origin = origin.to_owned();
+    if let Some(line) = not_utf8(json) {
+        let reason = format!("it is not UTF-8 at line {line}; save it as UTF-8");
+        return DatasetError::NotJson { origin, reason };
+    }
     let (line, column) = (error.line(), error.column());
     match error.classify() {
         Category::Eof => DatasetError::Truncated {
@@ -217,6 +221,15 @@ fn not_whole(origin: &str, error: &serde_json::Error) -> DatasetError {
             ),
         },
     }
+}
+
+/// The line of the first byte that is not UTF-8; `None` if there is no such byte. A character that
+/// is cut off at the end does not count.
+fn not_utf8(bytes: &[u8]) -> Option<usize> {
+    let error = std::str::from_utf8(bytes).err()?;
+    error.error_len()?;
+    let before = bytes.get(..error.valid_up_to())?;
+    Some(before.split(|byte| *byte == b'\n').count())
 }
 
 /// The message without the position that serde_json appends, ` at line 3 column 14`.
