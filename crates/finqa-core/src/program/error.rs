@@ -18,6 +18,11 @@ pub enum ProgramError {
     /// between the arguments.
     #[error("step {step}: not of the form `operation(argument, argument)`")]
     Malformed { step: usize },
+    /// A comma without a space after it does not separate two arguments or two steps.
+    #[error(
+        "step {step}: not of the form `operation(argument, argument)`: a space is missing after a comma"
+    )]
+    NoSpace { step: usize },
     /// An argument is neither a literal number nor a reference.
     #[error("step {step}: `{text}` is not a number")]
     BadLiteral { step: usize, text: String },

@@ -69,10 +69,17 @@ pub(super) fn official_steps(
         let step = at / 4;
         if at % 4 == 0 && Op::of(token.trim_matches('(')).is_none() {
             let name = token.trim_end_matches('(').to_owned();
-            return Err(ProgramError::UnknownOperation { step, name });
+            return Err(match name.strip_prefix(',') {
+                Some(op) if Op::of(op).is_some() => ProgramError::NoSpace { step },
+                _ => ProgramError::UnknownOperation { step, name },
+            });
         }
         if at % 4 == 3 && *token != ")" {
-            return Err(ProgramError::Malformed { step });
+            // In `add(1,2), add(#0, 3)`, the third token already ends the step.
+            let only = tokens
+                .get(at - 2)
+                .filter(|_| tokens.get(at - 1) == Some(&")"));
+            return Err(malformed(step, only.copied()));
         }
     }
     let joined = tokens.join("|");
@@ -92,20 +99,21 @@ pub(super) fn official_steps(
 
 /// Parses one step from the joined text up to its `)`, e.g. `|add(|1|2|`.
 fn step(at: usize, piece: &str, literals: Literals) -> Result<ProgramStep, ProgramError> {
-    let malformed = || ProgramError::Malformed { step: at };
     let mut halves = piece.split('(');
     let (Some(name), Some(arguments), None) = (halves.next(), halves.next(), halves.next()) else {
-        return Err(malformed());
+        return Err(malformed(at, None));
     };
     let name = clean(name);
     let op = Op::of(name).ok_or_else(|| ProgramError::UnknownOperation {
         step: at,
         name: name.to_owned(),
     })?;
-    let mut arguments = clean(arguments).split('|').map(str::trim);
-    let (Some(first), Some(second)) = (arguments.next(), arguments.next()) else {
-        return Err(malformed());
+    let arguments = clean(arguments);
+    let Some((first, others)) = arguments.split_once('|') else {
+        return Err(malformed(at, Some(arguments)));
     };
+    let second = others.split('|').next().unwrap_or_default();
+    let (first, second) = (first.trim(), second.trim());
     let arguments = if op.is_table() {
         // As in the official code, a label with `#` is read as a reference.
         let first = if first.contains('#') {
@@ -121,6 +129,15 @@ fn step(at: usize, piece: &str, literals: Literals) -> Result<ProgramStep, Progr
         ]
     };
     Ok(ProgramStep { op, arguments })
+}
+
+/// The error for a step of the wrong form. `only` is its argument if it has a single one: with a
+/// comma, it was probably meant as two.
+fn malformed(step: usize, only: Option<&str>) -> ProgramError {
+    match only {
+        Some(argument) if argument.contains(',') => ProgramError::NoSpace { step },
+        _ => ProgramError::Malformed { step },
+    }
 }
 
 /// Trims separators and spaces.

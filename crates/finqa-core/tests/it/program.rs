@@ -89,11 +89,22 @@ fn powers_are_equal_only_to_the_same_powers() {
 
 #[test]
 fn errors_name_the_step() {
+    const NO_SPACE: &str = "step 0: not of the form `operation(argument, argument)`: \
+                            a space is missing after a comma";
     for (program, message) in [
         ("", "empty program"),
         ("abc", "`abc` is neither a number nor a step"),
         ("sum(1, 2)", "step 0: unknown operation `sum`"),
-        ("add(1,2)", "step 0: not of the form `operation("),
+        ("add(1,2)", NO_SPACE),
+        ("divide(330.2,842.5), add(#0, 1)", NO_SPACE),
+        (
+            "add(1, 2),add(#0, 1)",
+            "step 1: not of the form `operation(argument, argument)`: a space",
+        ),
+        (
+            "add(1)",
+            "step 0: not of the form `operation(argument, argument)`",
+        ),
         ("add(1, 2), add(1, 2", "step 1: not of the form `"),
         ("add(1, 2), add(#1, 2)", "step 1: `#1` does not refer"),
         ("add(1, two)", "step 0: `two` is not a number"),
