@@ -143,6 +143,22 @@ fn the_example_of_an_evaluation_set_works_for_every_command() {
         (&scored["financial_equivalence"], &scored["complete"]),
         (&json!(1.0), &json!(true))
     );
+    for line in [
+        "--data-path own.json -o questions",
+        "--data-path own.json --mode conversations -o conversations",
+    ] {
+        assert!(page.contains(&format!("\nconvfinqa {line}\n")), "{line}");
+        place.run(line).succeeds();
+    }
+    let turns = place.read("conversations/output.csv");
+    let (_, turns) = turns.split_once('\n').unwrap();
+    place.write("both.csv", &(place.read("questions/output.csv") + turns));
+    let scored = place.run("score both.csv --data-path own.json --json");
+    let scored = scored.succeeds().json();
+    assert_eq!(
+        (&scored["questions"], &scored["complete"]),
+        (&json!(3), &json!(true))
+    );
     place
         .run("env build --data-path own.json -o environment")
         .succeeds();
