@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::support::agents::scripted;
-use crate::support::cli::{CommandExt, Workplace};
+use crate::support::cli::{CommandExt, Workplace, sample_records};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::in_process::{asking, refused};
 
@@ -293,7 +293,7 @@ fn runs_are_named_by_id_or_last_and_listed() {
     let ran = place.run("runs");
     let journal = Journal::read(&folder.join("journal.sqlite")).unwrap();
     let total = journal.meta().unwrap().total;
-    let embedded = "    embedded analyst · stand-alone questions · built-in sample · ";
+    let embedded = "    embedded analyst · critic rules · stand-alone questions · built-in sample";
     ran.succeeds()
         .prints(&first[..13])
         .prints(embedded)
@@ -330,5 +330,48 @@ fn a_finished_run_keeps_the_pages_of_its_report_when_the_data_have_moved() {
     // One without pages is written again, too.
     for _ in 0..2 {
         place.run(&format!("report {id}")).succeeds().tells(told);
+    }
+}
+
+/// Three runs of one model differed only in calls and cost, and the whole path of the data was
+/// shown.
+#[test]
+fn the_list_of_runs_shows_the_critic_and_names_the_data_by_its_file() {
+    let place = Workplace::new();
+    let server = FaultServer::start(scripted);
+    let opinion = "llm --critic-model c --second-opinion record";
+    for critic in ["off", "rules", opinion] {
+        let ran = place.chat(&server, &format!("-q -n 1 --critic {critic}"));
+        ran.succeeds();
+    }
+    let listed = place.run("runs").unwrapped();
+    for agents in [
+        "m · critic off · stand-alone",
+        "m · critic rules · stand-alone",
+        "m · critic llm (c) · second opinion record · stand-alone",
+    ] {
+        assert!(listed.contains(agents), "{agents}: {listed}");
+    }
+    let newest = &place.run("runs --json").json()[0];
+    for (field, value) in [
+        ("critic", "llm"),
+        ("critic_model", "c"),
+        ("second_opinion", "record"),
+    ] {
+        assert_eq!(newest[field], value);
+    }
+
+    for folder in ["a", "b"] {
+        std::fs::create_dir(place.path(folder)).unwrap();
+        let file = format!("{folder}/own.json");
+        place.write(&file, &Value::from(sample_records()).to_string());
+        place.run(&format!("--data-path {file} -n 1 -q")).succeeds();
+        let listed = place.run("runs").unwrapped();
+        let is_short = listed.contains(" · own.json · ");
+        assert_eq!(is_short, folder == "a", "{listed}");
+    }
+    let listed = place.run("runs").unwrapped();
+    for path in ["/a/own.json · ", "/b/own.json · "] {
+        assert!(listed.contains(path), "{path}: {listed}");
     }
 }

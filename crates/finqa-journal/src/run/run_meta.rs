@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{BudgetLimit, Endpoint, PriceList};
 
 use crate::settings::{RunSettings, Shard, change};
@@ -434,6 +435,23 @@ impl RunMeta {
     pub fn model(&self) -> &str {
         let named = self.settings.get("model").and_then(toml::Value::as_str);
         named.unwrap_or(&self.identity.model)
+    }
+
+    /// Who reviews the answers, in the words of `--critic`; `None` for episodes.
+    pub fn critic(&self) -> Option<&'static str> {
+        let critic = match self.identity.critic.as_str() {
+            "off" => "off",
+            "rules" => "rules",
+            name if name.starts_with("where doubted ") => "auto",
+            _ => "llm",
+        };
+        (self.kind() == RunKind::Questions).then_some(critic)
+    }
+
+    /// A setting that is a text and affects only the answers of a chat model; `None` without one.
+    pub fn chat_setting(&self, key: &str) -> Option<&str> {
+        let value = self.settings.get(key).and_then(toml::Value::as_str);
+        value.filter(|_| self.model() != OFFLINE)
     }
 }
 
