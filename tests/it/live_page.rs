@@ -1,7 +1,8 @@
 //! The report of a run while it is in progress.
 
+use std::io::Read;
 use std::path::PathBuf;
-use std::process::Child;
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use crate::support::agents::scripted;
@@ -21,8 +22,10 @@ impl SlowRun {
     fn with_page(records: usize) -> (Self, PathBuf) {
         let place = Workplace::new();
         let server = FaultServer::start(|request| scripted(request).after(Duration::from_secs(1)));
-        let line = format!("-q -n {records} -j 1 --critic off --second-opinion off");
-        let child = place.chat_command(&server, &line).spawn().unwrap();
+        let line = format!("-n {records} -j 1 --critic off --second-opinion off");
+        let mut command = place.chat_command(&server, &line);
+        let piped = command.stdout(Stdio::null()).stderr(Stdio::piped());
+        let child = piped.spawn().unwrap();
         wait_until(|| place.path("output/runs").is_dir());
         wait_until(|| {
             std::fs::read_dir(place.path("output/runs"))
@@ -59,6 +62,17 @@ fn the_report_of_a_run_in_progress_says_so_until_the_run_ends() {
         !text.contains("Not complete."),
         "it is not said to be resumed"
     );
+    // The page was named only when the run had ended.
+    let name = page.strip_prefix(run.place.folder.path()).unwrap();
+    let mut told = String::new();
+    let mut stderr = run.child.stderr.take().unwrap();
+    stderr.read_to_string(&mut told).unwrap();
+    let line = format!(
+        "Report: {} (open it in a browser; it renews itself)\n",
+        name.display()
+    );
+    assert!(told.contains(&line), "{told}");
+
     assert!(run.child.wait().unwrap().success());
     let text = std::fs::read_to_string(&page).unwrap();
     assert!(!text.contains("id=\"live\""), "the end of the refresh");

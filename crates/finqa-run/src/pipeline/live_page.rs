@@ -12,6 +12,8 @@ use finqa_report::output::report::{InProgress, Report};
 use finqa_score::analysis::MissFinder;
 use finqa_score::dataset::Dataset;
 
+use super::run_context::{Notify, RunNotice};
+
 /// Minimum time between two writes, and before the first one. Set by hand, like the others here.
 const INTERVAL: Duration = Duration::from_secs(10);
 
@@ -37,8 +39,13 @@ pub(super) struct LivePage {
 
 impl LivePage {
     /// Starts to write the report into the run's folder. `records` has the pages. Without them
-    /// nothing is written for questions, because an earlier report may have the pages.
-    pub(super) fn start(folder: &RunFolder, records: &Result<Arc<Dataset>, String>) -> Self {
+    /// nothing is written for questions, because an earlier report may have the pages. `notify` is
+    /// given the path of the report once it is there.
+    pub(super) fn start(
+        folder: &RunFolder,
+        records: &Result<Arc<Dataset>, String>,
+        notify: Notify,
+    ) -> Self {
         let (stop, stopped) = channel::<()>();
         let (folder, records) = (folder.clone(), records.clone());
         let journal = folder.journal();
@@ -46,6 +53,7 @@ impl LivePage {
         // measured.
         let thread = std::thread::spawn(move || {
             let mut pace = Pace::new();
+            let mut is_named = false;
             // Checks once a second whether a write is due. Dropping the sender ends the wait at
             // once.
             while stopped.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
@@ -53,10 +61,15 @@ impl LivePage {
                     continue;
                 }
                 let begun = Instant::now();
+                let records = records.as_deref().map_err(String::as_str);
                 // An error is ignored: the page is written again later, or at the end of the run,
                 // which reports the error.
-                let _ = write(&folder, records.as_deref().map_err(String::as_str), begun);
+                let is_written = write(&folder, records, begun).unwrap_or(false);
                 pace.written(begun.elapsed(), thread_time());
+                if is_written && !is_named {
+                    is_named = true;
+                    notify(RunNotice::Note(where_it_is(&folder)));
+                }
             }
         });
         Self {
@@ -150,16 +163,24 @@ fn longest_rest(cost: Duration) -> Duration {
     (cost * OTHERS).clamp(LATEST, LONGEST)
 }
 
+/// The line that names the report of a run in progress.
+fn where_it_is(folder: &RunFolder) -> String {
+    let page = folder.file(RunFolder::REPORT);
+    let page = page.display();
+    format!("Report: {page} (open it in a browser; it renews itself)")
+}
+
 /// Writes the report of the questions that have an outcome. `begun` is the start of this call.
+/// Returns false if nothing was written, because the records are missing.
 fn write(
     folder: &RunFolder,
     records: Result<&Dataset, &str>,
     begun: Instant,
-) -> Result<(), OutputError> {
+) -> Result<bool, OutputError> {
     let journal = Journal::read(&folder.journal())?;
     let is_of_questions = journal.meta()?.kind() == RunKind::Questions;
     if is_of_questions && records.is_err() {
-        return Ok(());
+        return Ok(false);
     }
     let page = folder.file(RunFolder::REPORT);
     let mut report = Report::new(&page, records);
@@ -174,7 +195,8 @@ fn write(
     // The page is still to be rendered, which takes at most about as long as the work so far. The
     // whole write therefore costs at most about twice that time.
     let rest = longest_rest(2 * begun.elapsed());
-    report.in_progress(InProgress::now(rest)).write(&summary)
+    report.in_progress(InProgress::now(rest)).write(&summary)?;
+    Ok(true)
 }
 
 #[cfg(test)]

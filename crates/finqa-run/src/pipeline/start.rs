@@ -86,10 +86,11 @@ impl Run {
             models,
             stop: context.stop.clone(),
         };
+        let notify = Arc::clone(&context.notify);
         let (mut run, journal) = Run::new(settings, context, locked, job.records, events)?;
         run.limits = limits;
         run.is_new = is_new;
-        run.live_page = Some(LivePage::start(&run.folder, &run.records));
+        run.live_page = Some(LivePage::start(&run.folder, &run.records, notify));
         run.scheduler = Some(tokio::spawn(scheduler.run(journal, sender)));
         Ok(run)
     }
