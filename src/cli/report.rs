@@ -105,6 +105,16 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> Result<Exit, F
 fn lock(folder: &RunFolder) -> Result<RunLock, Failure> {
     RunLock::take(folder.path()).map_err(|error| match error {
         LockError::Io { path, source } => with_output_hint(TO)(OutputError::Write { path, source }),
-        held @ LockError::Held { .. } => held.into(),
+        held @ LockError::Held { .. } => in_use(&held, &folder.file(RunFolder::REPORT)),
     })
+}
+
+/// The failure for a run that another process has locked. It names the report that this process
+/// has written so far, if it has.
+fn in_use(held: &LockError, page: &Path) -> Failure {
+    if page.is_file() {
+        Failure::usage(format!("{held}; its report so far is {}", page.display()))
+    } else {
+        Failure::usage(held.to_string())
+    }
 }

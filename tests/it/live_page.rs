@@ -62,8 +62,10 @@ fn the_report_of_a_run_in_progress_says_so_until_the_run_ends() {
         !text.contains("Not complete."),
         "it is not said to be resumed"
     );
-    // The page was named only when the run had ended.
+    // Neither the run nor the refusal of `report` named the page of a run in progress.
     let name = page.strip_prefix(run.place.folder.path()).unwrap();
+    let so_far = format!("its report so far is {}", name.display());
+    run.place.run("report").fails(2, &["is in use by", &so_far]);
     let mut told = String::new();
     let mut stderr = run.child.stderr.take().unwrap();
     stderr.read_to_string(&mut told).unwrap();
