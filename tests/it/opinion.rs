@@ -157,6 +157,35 @@ fn a_later_round_counts_for_the_critic_that_sent_it_back() {
     );
 }
 
+/// The line by which a user decides whether to keep the critic's model was left out.
+#[test]
+fn a_critic_that_sends_nothing_back_is_said_to_be_worth_nothing() {
+    let server = FaultServer::start(|request| {
+        if is_critic(request) {
+            return Reply::chat("ALL_OK");
+        }
+        let analysis = json!({"evidence": [], "program": null, "steps": ["read it off"],
+            "answer": "31415", "unit": "number"});
+        Reply::chat(&analysis.to_string())
+    });
+    let place = Workplace::new();
+    let options = "-n 12 --critic llm --second-opinion off";
+    let printed = place.chat(&server, options).succeeds().unwrapped();
+    let worth = &place.summary()["critic"]["worth"];
+    let mut critics = worth.as_array().unwrap().iter();
+    let model = critics.find(|it| it["critic"] == "model").unwrap();
+    assert_eq!(
+        (&model["changed"], &model["interval"]),
+        (&0.into(), &Json::Null)
+    );
+    let n = &model["n"];
+    let line =
+        format!("Worth of the critic's model: 0.0 points by FE (it sent back none of {n} answers)");
+    assert!(printed.contains(&line), "{printed}");
+    let page = std::fs::read_to_string(place.run_folder().join("report.html")).unwrap();
+    assert!(page.contains("none fixed or broken"));
+}
+
 #[test]
 fn arbitration_takes_the_accuracy_that_an_earlier_run_implies() {
     let server = FaultServer::start(|_| analysis("1"));

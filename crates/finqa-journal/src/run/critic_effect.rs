@@ -45,7 +45,8 @@ pub struct CriticEffect {
     /// files if a price is unknown.
     #[serde(rename = "cost_usd", serialize_with = "dollars")]
     pub cost: Cost,
-    /// The gain from each critic that changed an answer.
+    /// The gain from each critic that changed an answer, and from the critic's model if it
+    /// reviewed any.
     pub worth: Vec<CriticWorth>,
     #[serde(skip)]
     drafts: RateTally,
@@ -114,9 +115,9 @@ impl CriticEffect {
     pub fn finish(mut self) -> Self {
         self.first_drafts = self.drafts.rate();
         let worth = [
-            self.checks.finish(CriticKind::Checks),
-            self.model.finish(CriticKind::Model),
-            self.opinion.finish(CriticKind::Opinion),
+            self.checks.finish(CriticKind::Checks, false),
+            self.model.finish(CriticKind::Model, self.reviewed > 0),
+            self.opinion.finish(CriticKind::Opinion, false),
         ];
         self.worth = worth.into_iter().flatten().collect();
         self

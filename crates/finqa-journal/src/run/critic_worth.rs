@@ -27,8 +27,8 @@ pub struct CriticWorth {
     pub n: usize,
     /// (`fixed` − `broken`) / `n`, which is the gain in accuracy, from −1 to 1.
     pub gain: f64,
-    /// 95 % interval of the gain, by a bootstrap over pages; absent below [`ENOUGH_PAGES`] pages,
-    /// where it would be much too narrow.
+    /// 95 % interval of the gain, by a bootstrap over pages; absent where it would be much too
+    /// narrow: below [`ENOUGH_PAGES`] pages, or if no answer was fixed or broken.
     pub interval: Option<Interval>,
 }
 
@@ -76,8 +76,9 @@ impl WorthTally {
         });
     }
 
-    /// The critic's gain; `None` if it changed nothing.
-    pub(super) fn finish(&self, critic: CriticKind) -> Option<CriticWorth> {
+    /// The critic's gain; `None` without questions, or if it changed nothing, unless `is_paid`: the
+    /// gain of a critic that costs money is of interest even then.
+    pub(super) fn finish(&self, critic: CriticKind, is_paid: bool) -> Option<CriticWorth> {
         let changed = self.0.iter().filter(|it| it.changed);
         let count = |before, after| {
             let matching = changed
@@ -95,7 +96,8 @@ impl WorthTally {
             let after = if it.changed { it.after } else { it.before };
             (page.as_str(), it.before, after)
         });
-        let difference = PairedDifference::of(pairs).filter(|_| changed > 0)?;
+        let difference = PairedDifference::of(pairs).filter(|_| changed > 0 || is_paid)?;
+        let has_interval = pages.len() >= ENOUGH_PAGES && fixed + broken > 0;
         Some(CriticWorth {
             critic,
             changed,
@@ -104,7 +106,7 @@ impl WorthTally {
             left: changed - fixed - broken,
             n: self.0.len(),
             gain: difference.difference,
-            interval: (pages.len() >= ENOUGH_PAGES).then(|| difference.interval()),
+            interval: has_interval.then(|| difference.interval()),
         })
     }
 }
@@ -128,7 +130,7 @@ mod tests {
             };
             tally.add(page, changed, before, after);
         }
-        let worth = tally.finish(CriticKind::Checks).unwrap();
+        let worth = tally.finish(CriticKind::Checks, false).unwrap();
         let counts = (
             worth.changed, worth.fixed, worth.broken, worth.left, worth.n,
         );
@@ -136,6 +138,22 @@ mod tests {
         assert!((worth.gain - 0.05).abs() < 1e-12);
         let interval = worth.interval.unwrap();
         assert!(interval.low < 0.0 && interval.high > 0.05);
-        assert_eq!(WorthTally::default().finish(CriticKind::Model), None);
+        assert_eq!(WorthTally::default().finish(CriticKind::Model, true), None);
+    }
+
+    /// It had no worth, or one with the interval from 0 to 0.
+    #[test]
+    fn a_paid_critic_that_flips_nothing_is_worth_0_without_an_interval() {
+        for changed in [false, true] {
+            let mut tally = WorthTally::default();
+            for page in 0..20 {
+                tally.add(page, changed, page > 3, page > 3);
+            }
+            let worth = tally.finish(CriticKind::Model, true).unwrap();
+            assert_eq!((worth.changed > 0, worth.n), (changed, 20));
+            assert!(worth.gain.abs() < 1e-12 && worth.interval.is_none());
+            let unpaid = tally.finish(CriticKind::Checks, false);
+            assert_eq!(unpaid.is_some(), changed);
+        }
     }
 }

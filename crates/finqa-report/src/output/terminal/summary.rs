@@ -227,6 +227,10 @@ fn worth_line(worth: &CriticWorth) -> String {
         CriticKind::Opinion => ("the second opinion", "replaced"),
     };
     let points = |share: f64| signed(100.0 * share, 1);
+    if worth.changed == 0 {
+        let (gain, answers) = (points(worth.gain), counted(worth.n, "answer"));
+        return format!("Worth of {whose}: {gain} points by FE (it {verb} none of {answers})");
+    }
     let interval = worth.interval.map_or_else(String::new, |it| {
         format!(" [{},\u{a0}{}]", points(it.low), points(it.high))
     });
