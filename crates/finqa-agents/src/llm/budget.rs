@@ -19,6 +19,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
+use super::cost::in_dollars;
 use super::types::Stop;
 
 /// The limits of a run.
@@ -305,9 +306,9 @@ impl Budget {
         }
         let state = self.state.lock();
         let next = state.refused.map_or_else(String::new, |upper| {
-            format!(", the next request needs up to ${upper:.4}")
+            format!(", the next request needs up to {}", in_dollars(upper, 4))
         });
-        Some(format!("${:.4} spent{next}", state.spent))
+        Some(format!("{} spent{next}", in_dollars(state.spent, 4)))
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::AddAssign;
 
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, RoundingStrategy};
 use serde::{Deserialize, Serialize};
 
 use finqa_core::text::counted;
@@ -69,10 +69,19 @@ impl Cost {
         match (self.known.is_zero(), self.unpriced) {
             (true, 0) => None,
             (true, _) => Some("cost unknown".to_owned()),
-            (false, 0) => Some(format!("${:.4}", self.known)),
-            (false, _) => Some(format!("at least ${:.4}", self.known)),
+            (false, 0) => Some(in_dollars(self.known, 4)),
+            (false, _) => Some(format!("at least {}", in_dollars(self.known, 4))),
         }
     }
+}
+
+/// An amount rounded half up to this number of decimals, such as `$0.1382`. The format of a
+/// [`Decimal`] would cut off the other decimals.
+pub fn in_dollars(amount: Decimal, decimals: u8) -> String {
+    let rounding = RoundingStrategy::MidpointAwayFromZero;
+    let rounded = amount.round_dp_with_strategy(decimals.into(), rounding);
+    let decimals = usize::from(decimals);
+    format!("${rounded:.decimals$}")
 }
 
 impl AddAssign for Cost {
@@ -96,13 +105,13 @@ impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.priced, self.unpriced) {
             (0, 1..) if self.known.is_zero() => f.write_str("unknown"),
-            (_, 0) => write!(f, "${:.4}", self.known),
+            (_, 0) => f.write_str(&in_dollars(self.known, 4)),
             // The number of requests is printed next to this text, and includes requests that were
             // not billed.
             (_, unpriced) => write!(
                 f,
-                "at least ${:.4} (unknown for {})",
-                self.known,
+                "at least {} (unknown for {})",
+                in_dollars(self.known, 4),
                 counted(unpriced, "request")
             ),
         }
@@ -139,6 +148,23 @@ mod tests {
         assert_eq!(sum.to_string(), "at least $0.2500 (unknown for 1 request)");
         assert_eq!(sum.brief().unwrap(), "at least $0.2500");
         assert_eq!(Cost::unknown(1).to_string(), "unknown");
+    }
+
+    /// $0.13819 was $0.1381 in the summary of a run, and $0.1382 in a comparison.
+    #[test]
+    fn a_cost_is_rounded_half_up() {
+        for (exact, shown) in [
+            ("0.13819", "$0.1382"),
+            ("0.13815", "$0.1382"),
+            ("0.1381499", "$0.1381"),
+            ("0.99995", "$1.0000"),
+            ("2", "$2.0000"),
+        ] {
+            let cost = Cost::of_request(Some(dollars(exact)));
+            assert_eq!(cost.to_string(), shown);
+            assert_eq!(cost.brief().as_deref(), Some(shown));
+        }
+        assert_eq!(in_dollars(dollars("1.005"), 2), "$1.01");
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub mod usage;
 pub use batch::{BatchPlace, BatchQueue, BatchRecord, BatchRecorder, BatchStage, RunBatches};
 pub use budget::{Budget, BudgetLimit, BudgetLimits};
 pub use capabilities::reply_limit;
-pub use cost::Cost;
+pub use cost::{Cost, in_dollars};
 pub use error::{ErrorKind, ModelError, Scope, constant_words};
 pub use event::{CallEvent, Observer};
 pub use http::{client as http_client, download_client, install_crypto, upgrade_client};

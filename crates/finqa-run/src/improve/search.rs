@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use rust_decimal::Decimal;
 
-use finqa_agents::llm::{Budget, BudgetLimits, ChatRequest, Cost, Dollars, Stop, StoredReplies};
+use finqa_agents::llm::{
+    Budget, BudgetLimits, ChatRequest, Cost, Dollars, Stop, StoredReplies, in_dollars,
+};
 use finqa_agents::prompt::Prompts;
 use finqa_journal::answers::open_answers;
 use finqa_journal::run::{Event, Finish, Journal, RunFolder, RunKind, summarise};
@@ -238,8 +240,8 @@ impl Search {
                     let each = Decimal::from(run.questions);
                     // The number is far below the largest `Decimal`, so the default is never used.
                     let times = all.unwrap_or_default() / each;
-                    let [low, high] = [cost.low, cost.high].map(|cost| cost * times);
-                    format!("they would cost ${low:.2} to ${high:.2}")
+                    let [low, high] = [cost.low, cost.high].map(|cost| in_dollars(cost * times, 2));
+                    format!("they would cost {low} to {high}")
                 }
             },
         };

@@ -11,7 +11,9 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::engine::RunModels;
-use finqa_agents::llm::{ChatModel, ChatReply, ChatRequest, Cost, ModelError, Stop, Usage};
+use finqa_agents::llm::{
+    ChatModel, ChatReply, ChatRequest, Cost, ModelError, Stop, Usage, in_dollars,
+};
 use finqa_agents::pair::{
     Backend, CRITIC, CallMemory, CriticMode, Interruption, OpinionUse, PairOptions, Solver,
     TwoAgentSolver,
@@ -278,7 +280,8 @@ impl fmt::Display for DryRun {
         let range = |of: Estimate<u64>| format!("{} to {}", grouped(of.low), grouped(of.high));
         let cost = match self.cost_usd {
             Some(Estimate { low, high }) => {
-                format!("${low:.4} to ${high:.4}, without retries and without cached prompts")
+                let [low, high] = [low, high].map(|cost| in_dollars(cost, 4));
+                format!("{low} to {high}, without retries and without cached prompts")
             }
             None => format!(
                 "unknown: no listed price of {}; --prices FILE adds one",
