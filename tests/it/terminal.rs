@@ -5,7 +5,7 @@ mod live;
 
 use serde_json::json;
 
-use crate::support::agents::is_critic;
+use crate::support::agents::{analysis, is_critic};
 use crate::support::cli::{Ran, Workplace, sample_records};
 use crate::support::fault_server::{FaultServer, Reply};
 
@@ -107,7 +107,7 @@ fn verbose_has_three_lines_for_a_question_with_gold_answer_and_verdicts() {
     assert_eq!(told, "", "--quiet wins");
     let place = Workplace::new();
     let told = place.run("--data-path sample --n 3 --verbose").stderr;
-    let part = "\n  wrong: gold 3354 · answer 17.0% · 1 round (revise) · ";
+    let part = "\n  wrong: gold 3354 · answer 17.0% · 1 round (checks object) · ";
     assert!(told.contains(part), "{told}");
     let questions = place.rows("output/output.csv").len();
     // With the line at the end of the run.
@@ -117,6 +117,36 @@ fn verbose_has_three_lines_for_a_question_with_gold_answer_and_verdicts() {
         lines.clone().all(|line| line.chars().count() <= 80),
         "{told}"
     );
+}
+
+/// With `--critic off` the round was "skipped", and a draft that the checks sent back was "ok".
+#[test]
+fn verbose_says_nothing_of_a_critic_that_is_off_and_names_the_checks_that_object() {
+    let server = FaultServer::start(|request| {
+        if is_critic(request) {
+            return Reply::chat("ALL_OK");
+        }
+        let is_revised = request
+            .conversation()
+            .iter()
+            .any(|(role, _)| role == "assistant");
+        if !is_revised {
+            return analysis("add(98765, 4321)");
+        }
+        let second = json!({"evidence": [], "program": null, "steps": ["read it off"],
+            "answer": "31.4%", "unit": "percent"});
+        Reply::chat(&second.to_string())
+    });
+    for (critic, rounds) in [
+        ("off", " · 1 round · "),
+        ("llm", " · 2 rounds (checks object, ok) · "),
+    ] {
+        let line = format!("-n 1 --verbose --second-opinion off --critic {critic}");
+        Workplace::new()
+            .chat(&server, &line)
+            .succeeds()
+            .tells(rounds);
+    }
 }
 
 #[test]

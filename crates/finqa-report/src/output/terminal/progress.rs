@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 
 use finqa_agents::llm::{Cost, LimitStatus};
+use finqa_agents::pair::{CriticVerdict, Round};
 use finqa_core::text::{counted, cut, single_spaced};
 use finqa_journal::run::{Event, Finish, command};
 use finqa_score::dataset::Outcome;
@@ -323,13 +324,16 @@ fn verbose_lines(row: &Row) -> String {
         None => "not scored",
     };
     let rounds = &row.solution.rounds;
-    let verdicts: Vec<&str> = rounds.iter().map(|round| round.verdict.name()).collect();
+    let verdicts: Vec<&str> = rounds.iter().filter_map(verdict_words).collect();
+    let verdicts = match verdicts.as_slice() {
+        [] => String::new(),
+        verdicts => format!(" ({})", verdicts.join(", ")),
+    };
     let given = match row.solution.outcome {
         Outcome::Answered => format!(
-            "answer {} · {} ({}) · {:.2} s",
+            "answer {} · {}{verdicts} · {:.2} s",
             shown(&row.prediction(), 16),
             counted(rounds.len(), "round"),
-            verdicts.join(", "),
             // Every row of a run has a latency, so the default is never used.
             row.latency.unwrap_or_default()
         ),
@@ -345,6 +349,17 @@ fn verbose_lines(row: &Row) -> String {
     let question = shown(&row.question, WIDTH - 13);
     let result = shown(&result, WIDTH - 3);
     format!("{}\n  question: {question}\n  {result}", row.key)
+}
+
+/// The verdict on a round; `None` with `--critic off`. The critic's model may accept an answer that
+/// the checks send back.
+fn verdict_words(round: &Round) -> Option<&'static str> {
+    match &round.verdict {
+        CriticVerdict::Revise { findings } if !findings.is_empty() => Some("revise"),
+        _ if round.objections() > 0 => Some("checks object"),
+        CriticVerdict::Skipped if round.not_reviewed().is_none() => None,
+        verdict => Some(verdict.name()),
+    }
 }
 
 /// Joins the parts with dots, on as many lines as needed.
