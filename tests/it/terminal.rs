@@ -149,6 +149,28 @@ fn verbose_says_nothing_of_a_critic_that_is_off_and_names_the_checks_that_object
     }
 }
 
+/// It was "gold (no gold)", although the answer was scored.
+#[test]
+fn verbose_shows_the_value_that_scores_a_question_without_a_printed_gold() {
+    let mut record = sample_records().remove(0);
+    for (field, gold) in [
+        ("exe_ans", "gold 0.392 (exe_ans) · "),
+        ("program", "gold 0.25 (exe_ans) · "),
+        ("nothing", "not scored: no gold · "),
+    ] {
+        let question = json!({"question": "what was revenue in 2019?"});
+        record["qa"] = question;
+        match field {
+            "exe_ans" => record["qa"]["exe_ans"] = json!(0.392),
+            "program" => record["qa"]["program"] = json!("divide(1, 4)"),
+            _ => {}
+        }
+        let place = Workplace::new();
+        place.write("own.json", &json!([record]).to_string());
+        place.run("--data-path own.json --verbose").tells(gold);
+    }
+}
+
 #[test]
 fn colours_are_for_terminals_unless_somebody_says_otherwise() {
     let place = Workplace::new();

@@ -29,6 +29,10 @@ const BAR: &str = "{bar:16.cyan/dim} {pos}/{len} · {wide_msg}";
 /// one of 80 columns free.
 const WIDTH: usize = 79;
 
+/// Maximum number of characters of a value in the lines about a question, set by hand, so that the
+/// rest of the line fits.
+const VALUE: usize = 16;
+
 /// Shows the events of a run on stderr: a bar, or lines.
 pub struct RunProgress {
     options: ProgressOptions,
@@ -316,8 +320,6 @@ fn verbose_lines(row: &Row) -> String {
             single_spaced(result.map_or("", String::as_str))
         );
     }
-    let shown = |text: &str, most| cut(&single_spaced(text), most, "…");
-    let gold = row.ground_truth().unwrap_or("(no gold)".into());
     let mark = match row.accepted() {
         Some(true) => "right",
         Some(false) => "wrong",
@@ -332,7 +334,7 @@ fn verbose_lines(row: &Row) -> String {
     let given = match row.solution.outcome {
         Outcome::Answered => format!(
             "answer {} · {}{verdicts} · {:.2} s",
-            shown(&row.prediction(), 16),
+            shown(&row.prediction(), VALUE),
             counted(rounds.len(), "round"),
             // Every row of a run has a latency, so the default is never used.
             row.latency.unwrap_or_default()
@@ -343,12 +345,28 @@ fn verbose_lines(row: &Row) -> String {
             row.solution.error.as_deref().unwrap_or_default()
         ),
     };
-    // Values are cut to 16 characters, set by hand, so that the rest of the line fits.
-    let result = format!("{mark}: gold {} · {given}", shown(&gold, 16));
+    let result = format!("{mark}: {} · {given}", gold_words(row));
     // Subtracted are the columns before the text, and one for the mark of a cut.
     let question = shown(&row.question, WIDTH - 13);
     let result = shown(&result, WIDTH - 3);
     format!("{}\n  question: {question}\n  {result}", row.key)
+}
+
+/// A text on one line, cut to this number of characters.
+fn shown(text: &str, most: usize) -> String {
+    cut(&single_spaced(text), most, "…")
+}
+
+/// The gold by which an answer is scored. `exe_ans` is named, because it scores a stand-alone
+/// question only if there is no printed gold.
+fn gold_words(row: &Row) -> String {
+    let printed = row.ground_truth();
+    let printed = printed.filter(|gold| !gold.trim().is_empty());
+    match (printed, &row.gold.exe_ans) {
+        (Some(gold), _) => format!("gold {}", shown(&gold, VALUE)),
+        (None, Some(value)) => format!("gold {} (exe_ans)", shown(&value.to_string(), VALUE)),
+        (None, None) => "no gold".to_owned(),
+    }
 }
 
 /// The verdict on a round; `None` with `--critic off`. The critic's model may accept an answer that
