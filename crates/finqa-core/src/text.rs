@@ -52,6 +52,15 @@ pub fn both_ends(text: &str, most: usize) -> String {
     format!("{start}…{}", end.collect::<String>())
 }
 
+/// An RFC 3339 time in UTC, to the minute, such as `2025-09-01 12:30Z`. Any other text is returned
+/// as it is.
+pub fn to_minute(time: &str) -> String {
+    match time.get(..16).and_then(|minute| minute.split_once('T')) {
+        Some((date, time)) => format!("{date} {time}Z"),
+        None => time.to_owned(),
+    }
+}
+
 /// The visible symbol for a control character (`␛` for escape), or U+FFFD if Unicode has none.
 pub fn picture(c: char) -> char {
     match u32::from(c) {
@@ -141,6 +150,14 @@ mod tests {
         assert_eq!(texts, ["2 misses", "2 batches", "2 entries", "2 suspects"]);
         assert_eq!(counted(1_u64, "entry"), "1 entry");
         assert_eq!(counted(0_u32, "row"), "0 rows");
+    }
+
+    #[test]
+    fn a_time_is_shown_to_the_minute_and_another_text_as_it_is() {
+        let time = "2026-11-30T00:24:01.243354482Z";
+        assert_eq!(to_minute(time), "2026-11-30 00:24Z");
+        assert_eq!(to_minute("some time ago or so"), "some time ago or so");
+        assert_eq!(to_minute(""), "");
     }
 
     #[test]

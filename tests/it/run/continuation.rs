@@ -268,6 +268,10 @@ fn a_run_is_resumed_at_a_local_server_that_has_moved() {
     assert_eq!(first_model, format!("openai {was} m"));
     let moved = &place.summary()["run"]["moved"];
     assert_eq!(moved[0]["model"], format!("openai {now} m"));
+    // The time had nanoseconds.
+    let at = moved[0]["at"].as_str().unwrap();
+    let since = format!("{note}, since {} {}Z.", &at[..10], &at[11..16]);
+    assert!(ran.unwrapped().contains(&since), "{}", ran.stdout);
     let report = std::fs::read_to_string(place.run_folder().join("report.html")).unwrap();
     let report = report.replace("&#x2f;", "/");
     assert!(report.contains(&was) && report.contains(&note));

@@ -8,7 +8,7 @@ use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{BudgetLimit, Endpoint, PriceList};
 
 use crate::settings::{RunSettings, Shard, change};
-use finqa_core::text::counted;
+use finqa_core::text::{counted, to_minute};
 use finqa_score::calibration::Scope;
 use finqa_score::dataset::Dataset;
 
@@ -401,7 +401,8 @@ impl RunMeta {
         let gold = self.gold.iter().map(|gold| {
             format!(
                 "scored by the gold of {} since {} (score --save)",
-                gold.data, gold.at
+                gold.data,
+                to_minute(&gold.at)
             )
         });
         let mut known = vec![(&self.identity.model, &self.identity.critic)];
@@ -418,7 +419,7 @@ impl RunMeta {
                 } else {
                     format!(", critic {}", moved.critic)
                 };
-                let (model, at) = (&moved.model, &moved.at);
+                let (model, at) = (&moved.model, to_minute(&moved.at));
                 let part = if moved.first { "" } else { " in part" };
                 format!("answered{part} at {model}{critic}, since {at}")
             })

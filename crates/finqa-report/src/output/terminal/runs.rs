@@ -7,7 +7,7 @@ use std::path::Path;
 
 use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::pair::AgentSettings;
-use finqa_core::text::counted;
+use finqa_core::text::{counted, to_minute};
 use finqa_journal::run::{BriefResults, RunKind, RunMeta, RunStage, RunState, short_id};
 
 use super::style::{TerminalStyle, broken, harmless, spaced};
@@ -28,11 +28,10 @@ pub fn runs_list(runs: &[(String, Result<RunState, String>)], style: TerminalSty
             Ok(state) => {
                 let meta = &state.meta;
                 // The start is shown to the minute to keep the line short: it is not wrapped.
-                let started = meta.started.get(..16).unwrap_or(&meta.started);
-                let started = started.replace('T', " ");
+                let started = to_minute(&meta.started);
                 let status = status(&state.stage, meta);
                 let about = broken(&about(state, &files), INDENT, INDENT, style.width.into());
-                format!("{id:width$}  {started}Z  {status}\n{:INDENT$}{about}", "")
+                format!("{id:width$}  {started}  {status}\n{:INDENT$}{about}", "")
             }
             Err(error) => format!("{id:width$}  unreadable: {error}"),
         };
