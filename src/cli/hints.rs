@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use finqa_agents::graph::GraphError;
+use finqa_agents::llm::settings::OFFLINE;
 use finqa_agents::llm::{ModelError, RepliesError, SettingsError};
 use finqa_agents::pair::RunFailure;
 use finqa_agents::prompt::PromptError;
@@ -23,7 +24,7 @@ use finqa_run::improve::SearchError;
 use finqa_run::pipeline::PipelineError;
 use finqa_score::analysis::AnalysisError;
 use finqa_score::calibration::CalibrationError;
-use finqa_score::dataset::DatasetError;
+use finqa_score::dataset::{DatasetError, slips};
 use finqa_score::score::ScoreError;
 
 /// An error as the command line prints it.
@@ -64,6 +65,10 @@ impl Hinted for SettingsError {
             Self::NoKey {
                 is_claude: true, ..
             } => format!("{own}; for Claude: --provider anthropic"),
+            // At most two edits, set by hand.
+            Self::NoKey { model, .. } if slips(model, OFFLINE) <= 2 => {
+                format!("{own}; did you mean `--model {OFFLINE}`?")
+            }
             Self::Url { .. } => format!(
                 "{own}: write http:// or https:// and a host, without user name, fragment and query \
                  string (but Azure's api-version with --provider azure); the key has a variable of \

@@ -144,6 +144,9 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     ("env play -n 1 --export-episodes none/x.jsonl", 2, &["none/x.jsonl", "--export-episodes"]),
     ("--model m --data-path sample --critic-provider anthropic", 2, &["name the critic's model"]),
     ("--model claude-x --provider openai --data-path sample", 2, &["; for Claude: --provider anthropic"]),
+    // It asked for a key of OpenAI.
+    ("--model ofline --data-path sample", 2,
+        &["no key for api.openai.com", "; did you mean `--model offline`?"]),
     ("--model m --provider openai --base-url http://127.0.0.1:9/v1/messages --data-path sample", 2,
         &["ends in `/messages`, an API of --provider anthropic"]),
     ("--model m --base-url nowhere --data-path sample", 2,

@@ -136,6 +136,7 @@ fn key_for(
         return Err(SettingsError::NoKey {
             variable,
             host: host(),
+            model: model.to_owned(),
             is_claude,
         });
     }

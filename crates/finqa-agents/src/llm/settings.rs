@@ -30,6 +30,8 @@ pub enum SettingsError {
     NoKey {
         variable: &'static str,
         host: String,
+        /// The name of the model.
+        model: String,
         /// True if the model's name begins with `claude` and the provider is not Anthropic, so that
         /// `--provider anthropic` is probably missing.
         is_claude: bool,

@@ -74,8 +74,14 @@ impl UnreadKeys {
 /// if `known` has 8 characters or more. Names of up to 4 characters are never taken for typos. The
 /// lengths are set by hand.
 pub(crate) fn is_typo(name: &str, known: &str) -> bool {
-    let slips = strsim::osa_distance(&name.trim().to_lowercase(), known);
-    name != known && known.len() > 4 && slips <= if known.len() < 8 { 1 } else { 2 }
+    let most = if known.len() < 8 { 1 } else { 2 };
+    name != known && known.len() > 4 && slips(name, known) <= most
+}
+
+/// The number of edits between a name and a known one, which is in lower case. Differences in case
+/// are not counted.
+pub fn slips(name: &str, known: &str) -> usize {
+    strsim::osa_distance(&name.trim().to_lowercase(), known)
 }
 
 /// True for a text that means "no value": a blank one, or what Python prints for a missing value.
