@@ -45,7 +45,7 @@ pub fn examples(items: &[Item]) -> Vec<Example> {
 }
 
 /// Reads examples from a file of conversations without pages. A conversation that is `known` from
-/// another file is left out; `fold` is the fold of a conversation's page.
+/// another file, or about a page that is held out, is left out; `fold` is the fold of a conversation's page.
 pub fn of_dialogues(
     file: &Path,
     fold: impl Fn(&str) -> usize,

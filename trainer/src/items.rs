@@ -39,6 +39,8 @@ pub struct Item {
     pub abridged: bool,
     /// True if its program was found by a search.
     pub silver: bool,
+    /// True if its page is in the file that is held out, or counts as one of that file's pages.
+    pub held_out: bool,
     /// True if nothing is learned from it.
     pub only_tested: bool,
 }
@@ -158,10 +160,11 @@ fn alike(records: &[&Record]) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// The fold of each record. Records that share a key or much of their text are in the same fold, as
-/// are those of one company if `by_company`. The page name in the group that sorts first decides
-/// the fold.
-fn folds(records: &[&Record], by_company: bool) -> Vec<usize> {
+/// The fold of each record, and whether it is held out. Records that share a key or much of their
+/// text are in the same fold, as are those of one company if `by_company`. The page name in the
+/// group that sorts first decides the fold. A group is held out if one of its records is one of the
+/// `held_out` ones.
+fn folds(records: &[&Record], by_company: bool, held_out: &[bool]) -> Vec<(usize, bool)> {
     let mut group = Groups((0..records.len()).collect());
     let mut known: HashMap<String, usize> = HashMap::new();
     for (i, record) in records.iter().enumerate() {
@@ -182,8 +185,13 @@ fn folds(records: &[&Record], by_company: bool) -> Vec<usize> {
         let least = name.entry(group.root(i)).or_insert(page);
         *least = page.min(*least);
     }
+    let held_out = (0..records.len()).filter(|i| held_out[*i]);
+    let held_out: HashSet<usize> = held_out.map(|i| group.root(i)).collect();
     (0..records.len())
-        .map(|i| fold_of(name[&group.root(i)]))
+        .map(|i| {
+            let root = group.root(i);
+            (fold_of(name[&root]), held_out.contains(&root))
+        })
         .collect()
 }
 
@@ -202,10 +210,16 @@ pub fn fold_of(page: &str) -> usize {
 }
 
 /// The questions of all files, each once. If several files have a question, that of the first file
-/// is kept, but with the complete page if any of them has it.
-pub fn items(files: Vec<File>, by_company: bool) -> Vec<Item> {
+/// is kept, but with the complete page if any of them has it. The pages of the file `held_out` are
+/// marked in all files.
+pub fn items(files: Vec<File>, by_company: bool, held_out: Option<&str>) -> Vec<Item> {
     let all: Vec<&Record> = files.iter().flat_map(|file| &file.records).collect();
-    let mut folds = folds(&all, by_company).into_iter();
+    let is_held_out = files.iter().flat_map(|file| {
+        file.records
+            .iter()
+            .map(move |_| held_out == Some(&*file.name))
+    });
+    let mut folds = folds(&all, by_company, &is_held_out.collect::<Vec<_>>()).into_iter();
     let first = files.iter().filter(|file| file.name.contains("first100"));
     let first = first.flat_map(|file| &file.records);
     let first: HashSet<String> = first.map(|r| r.document.filename.clone()).collect();
@@ -214,7 +228,7 @@ pub fn items(files: Vec<File>, by_company: bool) -> Vec<Item> {
     for file in files {
         for record in file.records {
             // Always found: `folds` has one entry for each record, in this order.
-            let fold = folds.next().unwrap_or_default();
+            let (fold, held_out) = folds.next().unwrap_or_default();
             let document = record.document;
             let table = table_key(&document);
             let mut history = Vec::new();
@@ -272,6 +286,7 @@ pub fn items(files: Vec<File>, by_company: bool) -> Vec<Item> {
                     whole: !record.abridged,
                     abridged: record.abridged,
                     silver: record.silver,
+                    held_out,
                     only_tested: false,
                 });
             }

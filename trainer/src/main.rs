@@ -79,6 +79,11 @@ struct Options {
     /// Train on no question of this file, of which only the folder and the stem are named
     #[arg(long, value_name = "NAME")]
     only_test: Vec<String>,
+    /// Train on no page of this file, whichever file has it, and not on one like it; of the file,
+    /// only the folder and the stem are named. With `--folds 0`, nothing is measured, and the
+    /// confidence stays that of the weights in the program
+    #[arg(long, value_name = "NAME")]
+    hold_out: Option<String>,
     /// Put the pages of a company into one fold
     #[arg(long)]
     by_company: bool,
@@ -250,11 +255,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let own = files.last().filter(|_| options.data.is_some());
     let own = own.map(|file| file.name.clone());
-    let mut all = items::items(files, options.by_company);
+    let hold_out = options.hold_out.as_deref();
+    if let Some(name) = hold_out.filter(|name| files.iter().all(|file| file.name != *name)) {
+        return Err(format!("--hold-out {name}: none of the files").into());
+    }
+    let mut all = items::items(files, options.by_company, hold_out);
     let leave_out = |all: &mut [Item], also: Option<&String>| {
         for item in all {
             let mut left_out = options.only_test.iter().chain(also);
-            item.only_tested = left_out.any(|name| *name == item.file);
+            item.only_tested = item.held_out || left_out.any(|name| *name == item.file);
         }
     };
     let kept = options.keep.as_deref();
@@ -267,8 +276,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     leave_out(&mut all, None);
     let (report, whole) = cross_validate(&all, &options, kept, options.write.is_some())?;
-    report.print();
-    report.print_confidence();
+    if options.folds > 0 {
+        report.print();
+        report.print_confidence();
+    }
     if let (Some(own), Some(before)) = (&own, &before) {
         println!("right without and with {own}:");
         for (name, (n, right)) in report.rates_beside(own) {
@@ -294,7 +305,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     if let (Some(folder), Some(mut weights)) = (&options.write, whole) {
-        weights.confidence = report.confidence(None);
+        if options.folds > 0 {
+            weights.confidence = report.confidence(None);
+        }
         round(&mut weights);
         write(&weights, folder)?;
     }
@@ -316,7 +329,10 @@ fn cross_validate<'a>(
             let known = all.iter().find(|item| item.page() == page);
             known.map_or_else(|| items::fold_of(page), |item| item.fold)
         };
-        let known = |id: &str| all.iter().any(|item| item.question.key.id == id);
+        let is_known = |item: &Item, id: &str| {
+            item.question.key.id == id || item.held_out && item.page() == items::page_of(id)
+        };
+        let known = |id: &str| all.iter().any(|item| is_known(item, id));
         examples.extend(classifiers::of_dialogues(file, fold, known)?);
     }
     let examples = &examples;
