@@ -260,8 +260,13 @@ fn show(dataset: &Dataset, id: &str, gold: bool) -> Result<Exit, Failure> {
         (Some(record), _) => record,
         (None, [record]) => *record,
         (None, found) => {
-            let (source, ids) = (&dataset.source, counted(found.len(), "record"));
-            let line = format!("{source}: {ids} with {id} in the id; name one record");
+            let (source, count) = (&dataset.source, counted(found.len(), "record"));
+            let ids: Vec<&str> = found.iter().take(5).map(|it| it.id()).collect();
+            let such = match ids.as_slice() {
+                [] => "name a record's id or a part of it".to_owned(),
+                ids => format!("name one, such as {}", ids.join(", ")),
+            };
+            let line = format!("{source}: {count} with {id} in the id; {such}");
             return Err(Failure::usage(line));
         }
     };
