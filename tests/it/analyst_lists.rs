@@ -312,3 +312,25 @@ fn a_period_that_begins_in_the_year_before_has_the_months_of_both_years() {
     ];
     assert_answers("card.csv", list, &questions);
 }
+
+/// The sum was sure, but of the last day alone, or of December and February of one year.
+#[test]
+fn a_period_that_ends_on_a_day_or_begins_in_an_unknown_year_has_no_sum() {
+    let list = "Date,Shop,Amount
+2030-02-10,Halden,-5
+2030-12-10,Halden,-20
+2030-12-31,Halden,-3
+";
+    let questions = [
+        (
+            "How much was spent in the three months ended December 31, 2030?",
+            "",
+        ),
+        ("How much was spent in the year ended 31 December 2030?", ""),
+        ("How much was spent in the three months ended February?", ""),
+        ("How much was spent on 31 December 2030?", "3"),
+        ("How much was spent in December?", "23"),
+        ("How much was spent in the fourth quarter?", "23"),
+    ];
+    assert_answers("card.csv", list, &questions);
+}

@@ -122,8 +122,8 @@ impl Period {
 
     /// The last month: the named one, or else the last month of the quarter or half, or else
     /// December.
-    fn last_month(self) -> u8 {
-        let of_part = self.quarter.map(|part| part * self.length());
+    pub fn last_month(self) -> u8 {
+        let of_part = self.quarter.map(|part| part.saturating_mul(self.length()));
         self.end.month.or(of_part).unwrap_or(12)
     }
 

@@ -46,9 +46,7 @@ fn has_day(period: &Period, day: Date) -> bool {
         return same_year && end.day == day.day && end.month == day.month;
     }
     let length = i32::from(period.length());
-    // A period without a month or a quarter is a year, which ends in month 12.
-    let of_quarter = period.quarter.map(|part| i32::from(part) * length);
-    let last = end.month.map(i32::from).or(of_quarter).unwrap_or(12);
+    let last = i32::from(period.last_month());
     let Some(month) = day.month.map(i32::from) else {
         return false;
     };
@@ -89,7 +87,14 @@ fn period(times: &Times, lower: &str) -> TableResult<Option<Period>> {
             let named = only.end != Date::default() || only.quarter.is_some();
             // A list does not say when a fiscal year begins.
             let fiscal = ["fy", "fiscal"].iter().any(|word| text(at).contains(word));
-            if open || fiscal || only.start.is_some() || !placed || !named {
+            let is_of_day = only.end.day.is_some();
+            // `has_day` reads "the year ended 31 March" as that day alone.
+            let ends_on_day = is_of_day && (only.months.is_some() || only.quarter.is_some());
+            // Without a year, "three months ended February" would have December of the same year.
+            let begins_before =
+                !is_of_day && only.end.year.is_none() && only.last_month() < only.length();
+            let unclear = ends_on_day || begins_before;
+            if open || fiscal || only.start.is_some() || !placed || !named || unclear {
                 return missing(format!("{:?} is not read as one period", text(at)));
             }
             Ok(Some(*only))
