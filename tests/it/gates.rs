@@ -243,6 +243,9 @@ fn golds_that_are_read_as_answers_are_told() {
     let told = "`answer` is read as the model's answers";
     place.write("own.csv", "id,part,answer,exe_ans\nr,qa,5,5\n");
     place.run("score own.csv").succeeds().tells(told);
+    // A row without one of the two golds silenced the note.
+    place.write("own.csv", "id,part,answer,exe_ans\nr,qa,5,5\ns,qa,6,\n");
+    place.run("score own.csv").succeeds().tells(told);
     place.write("mine.csv", "id,part,ground_truth,answer\nr,qa,5,5\n");
     let scored = place.run("score mine.csv");
     assert!(!scored.succeeds().stderr.contains(told));

@@ -220,17 +220,15 @@ fn gold_notes(
 }
 
 /// A note about predictions in a field that the dataset's records use for golds: the scores of such
-/// a file of golds would be perfect. `None` if the file has a field for one of the two alone.
+/// a file of golds would be perfect. `None` if another field shows which of the two they are.
 fn named_like_golds(rows: &[PredictionRow]) -> Option<String> {
-    let is_alike = |row: &PredictionRow| {
-        row.answer.is_some()
-            && row.exe_ans.is_some()
-            && row.ground_truth.is_none()
-            && row.outcome.is_none()
-    };
+    // A single row is enough, because others may lack one of the two golds.
+    let is_alike = |row: &PredictionRow| row.answer.is_some() && row.exe_ans.is_some();
+    let is_clear = |row: &PredictionRow| row.ground_truth.is_some() || row.outcome.is_some();
     let note = "`answer` is read as the model's answers; if these are golds, rename it to \
                 `ground_truth`, and add a column `prediction`";
-    rows.iter().all(is_alike).then(|| note.to_owned())
+    let is_unclear = rows.iter().any(is_alike) && !rows.iter().any(is_clear);
+    is_unclear.then(|| note.to_owned())
 }
 
 /// A note about the questions that have no gold in these records. If the answers come with their
