@@ -268,7 +268,7 @@ fn the_terminal_ends_with_one_verdict() {
     assert!(
         same.starts_with(
             "Verdict: no difference between A and B is shown: 0.0 points by FE; no answer is \
-             scored differently, which a difference of up to 30 points leaves possible."
+             scored differently, which a difference of up to 30.0 points leaves possible."
         ),
         "{same}"
     );

@@ -55,7 +55,7 @@ fn why_nothing(verdict: &Verdict) -> String {
     } = verdict;
     match (possible, verdict.questions_needed) {
         (Some(possible), _) => format!(
-            "; no answer is scored differently, which a difference of up to {:.0} points leaves \
+            "; no answer is scored differently, which a difference of up to {:.1} points leaves \
              possible",
             100.0 * possible
         ),
@@ -72,5 +72,29 @@ fn why_nothing(verdict: &Verdict) -> String {
                  show it"
             )
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use finqa_score::score::Rule;
+
+    /// It was "up to 0 points" from 601 pages on.
+    #[test]
+    fn the_difference_that_many_pages_leave_possible_is_not_said_to_be_0() {
+        let verdict = Verdict {
+            rule: Rule::FinancialEquivalence,
+            shown: Shown::Nothing,
+            difference: 0.0,
+            interval: None,
+            p: 1.0,
+            n: 700,
+            flips: 0,
+            possible: Some(3.0 / 700.0),
+            questions_needed: None,
+        };
+        let said = verdict_sentence(&verdict, "A", "B");
+        assert!(said.contains("a difference of up to 0.4 points"), "{said}");
     }
 }

@@ -13,7 +13,7 @@ const LEVEL: f64 = 0.05;
 /// Minimum number of pairs that only one side answers right, for saying how many questions would
 /// show a difference. With fewer, that number is chance: one pair of 15 gives 130 questions, where
 /// 124 questions of the same two models give 1,100. Set by hand.
-pub(super) const ENOUGH_FLIPS: usize = 5;
+const ENOUGH_FLIPS: usize = 5;
 
 /// The result of a comparison by one rule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
