@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::Path;
 
-use finqa_agents::llm::settings::OFFLINE;
+use crate::output::verdict::shown_model;
 use finqa_agents::pair::AgentSettings;
 use finqa_core::text::{counted, to_minute};
 use finqa_journal::run::{BriefResults, RunKind, RunMeta, RunStage, RunState, short_id};
@@ -44,15 +44,12 @@ pub fn runs_list(runs: &[(String, Result<RunState, String>)], style: TerminalSty
 /// of all runs shown.
 fn about(state: &RunState, files: &BTreeSet<(&OsStr, &Path)>) -> String {
     let meta = &state.meta;
-    let model = match meta.model() {
-        OFFLINE => "embedded analyst",
-        model => model,
-    };
     let progress = match meta.kind() {
         RunKind::Questions => format!("{} questions", meta.progress(state.answered)),
         RunKind::Episodes => format!("{} episodes", meta.progress(state.answered)),
     };
-    let first = [model.to_owned()].into_iter().chain(agents(meta));
+    let model = shown_model(meta.model()).to_owned();
+    let first = [model].into_iter().chain(agents(meta));
     let then = [mode(meta), data(meta, files), progress];
     let results = state.results.iter().flat_map(score_and_cost);
     let parts = first.chain(then).chain(results);
