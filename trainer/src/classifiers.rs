@@ -44,8 +44,8 @@ pub fn examples(items: &[Item]) -> Vec<Example> {
     learned.filter_map(of).collect()
 }
 
-/// Reads examples from a file of conversations without pages. A conversation that is `known` from
-/// another file, or about a page that is held out, is left out; `fold` is the fold of a conversation's page.
+/// Reads examples from a file of conversations without pages. A conversation that is `known` is left
+/// out, because another file has it or its page is held out; `fold` is the fold of its page.
 pub fn of_dialogues(
     file: &Path,
     fold: impl Fn(&str) -> usize,
