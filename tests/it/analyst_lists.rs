@@ -292,6 +292,8 @@ fn a_sum_says_of_how_many_rows_it_is() {
     place.write("bank.csv", BANK);
     let ran = place.run("ask bank.csv 'How much was spent on groceries?'");
     assert!(ran.stdout.contains("sum of 2 rows"), "{}", ran.stdout);
+    let ran = place.run("ask bank.csv 'How much was spent on 3 February 2031?'");
+    assert!(ran.stdout.contains("sum of 1 row)"), "{}", ran.stdout);
 }
 
 /// The months of the year before were left out.

@@ -125,7 +125,7 @@ fn what_is_not_a_data_file_is_said_in_a_line(#[case] text: &str, #[case] expecte
 #[case("/table", json!([]), "`table`: is missing or empty")]
 #[case("/table", Json::Null, "`table`: is missing or empty")]
 #[case("/table", json!([[], []]), "`table[0]`: is blank")]
-#[case("/table", json!([["", "2001"], ["sales"]]), "`table[1]`: has 1 cells where the header has 2; fill the row up")]
+#[case("/table", json!([["", "2001"], ["sales"]]), "`table[1]`: has 1 cell where the header has 2; fill the row up")]
 #[case("/table", json!([["", "2001"], ["sales", "1", "2", "3"]]), "has 4 cells where the header has 2; remove 2")]
 #[case("/table", json!([["", "2001"], ["sales", {"a": 1}]]), "`table[1][1]`: is an object where a text, a number or null is expected")]
 #[case("/table", json!("a | b"), "`table`: is the text \"a | b\" where a list is expected")]
@@ -202,7 +202,7 @@ fn data_check_tells_the_errors_of_all_records() {
         record("Single_1"),
     ]);
     ran.fails(3, &["own.json has 3 errors (see above); correct or drop"]);
-    ran.tells("own.json, record 2 (Single_2), field `table[1]`: has 1 cells")
+    ran.tells("own.json, record 2 (Single_2), field `table[1]`: has 1 cell")
         .tells("own.json, record 3 (Single_3), field `pre_text`: is the text")
         .tells("own.json: records 1 and 4 both have the id Single_1");
     let only = check(&[record("Single_1"), faulty(2)]);

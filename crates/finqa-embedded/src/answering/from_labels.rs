@@ -2,6 +2,7 @@
 
 use finqa_core::number::{Unit, UnitKind, Value};
 use finqa_core::question::{CitedEvidence, Document, Question};
+use finqa_core::text::counted;
 
 use super::analyst::UNREAD;
 use super::answer::{EmbeddedAnswer, RankedAnswer};
@@ -153,7 +154,7 @@ impl EmbeddedAnswer {
         let plan = ProgramPlan::fixed(direct.name, expr.clone(), direct.kind);
         let mut best = describe(&described, &plan, &expr, &[], points)?;
         if direct.name == SUM_OF_ROWS {
-            best.label = format!("sum of {} rows", expr.leaves().len());
+            best.label = format!("sum of {}", counted(expr.leaves().len(), "row"));
         }
         let mut doubt = None;
         if direct.kind == UnitKind::Ratio {

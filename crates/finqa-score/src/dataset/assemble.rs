@@ -256,9 +256,10 @@ fn check_table(table: &[Vec<String>]) -> Result<(), WrongField> {
             Ordering::Less => "fill the row up with \"\" or fix it".to_owned(),
             Ordering::Greater => format!("remove {} or extend the header", cells - columns),
         };
+        let cells = counted(cells, "cell");
         return Err(wrong(
             &format!("table[{index}]"),
-            &format!("has {cells} cells where the header has {columns}; {fix}"),
+            &format!("has {cells} where the header has {columns}; {fix}"),
         ));
     }
     Ok(())
