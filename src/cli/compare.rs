@@ -81,24 +81,29 @@ pub(crate) fn execute(
         return show_several(args, opened, style);
     };
     let comparison = compare(a, b, args.rule, args.common)?;
-    if let Some(path) = &args.html {
-        let written = write_comparison(path, &comparison, [a, b]);
-        written.map_err(with_output_hint(HTML))?;
-    }
-    // The gate is checked, and its JUnit file written, even if the comparison cannot be printed.
+    // The gate is checked, and its JUnit file written, even if the comparison cannot be written or
+    // printed.
     let verdict = args.gate.check(&comparison);
+    let page = args.html.as_ref().map(|path| {
+        let written = write_comparison(path, &comparison, [a, b]);
+        written.map(|()| path).map_err(with_output_hint(HTML))
+    });
+    let page = page.transpose();
     let printed = if args.json {
         stdout::print_json(&comparison)
     } else {
         stdout::print(|out| {
             writeln!(out, "{}", comparison_tables(&comparison, style))?;
-            match &args.html {
-                Some(path) => writeln!(out, "Page: {}", path.display()),
-                None => Ok(()),
+            match &page {
+                Ok(Some(path)) => writeln!(out, "Page: {}", path.display()),
+                _ => Ok(()),
             }
         })
     };
-    verdict.and_then(|exit| printed.map(|_| exit))
+    let exit = verdict?;
+    page?;
+    printed?;
+    Ok(exit)
 }
 
 /// Prints the comparison of more than two runs. No gate applies to it.
