@@ -440,10 +440,12 @@ impl RunMeta {
 
     /// Who reviews the answers, in the words of `--critic`; `None` for episodes.
     pub fn critic(&self) -> Option<&'static str> {
+        let mode = self.settings.get("critic").and_then(toml::Value::as_str);
         let critic = match self.identity.critic.as_str() {
             "off" => "off",
             "rules" => "rules",
-            name if name.starts_with("where doubted ") => "auto",
+            // Otherwise the identity names the critic's model.
+            _ if mode == Some("auto") => "auto",
             _ => "llm",
         };
         (self.kind() == RunKind::Questions).then_some(critic)
