@@ -261,8 +261,9 @@ fn the_terminal_ends_with_one_verdict() {
     assert_eq!(
         verdict,
         "Verdict: no difference between A and B is shown: +10.0 [0.0, +30.0] points by FE may be \
-         chance; only one side is right on 1 question, too few to say how many would show it. \
-         Latency: median A 4.50 s, B 4.50 s; P95 A 8.55 s, B 8.55 s (n 10). Cost a question: A $0.50000, B $0.50000; in all: A $5.0000, B $5.0000 (n 10)."
+         chance; 1 answer right on one side only, too few to say how many questions would show it. \
+         Latency: median A 4.50 s, B 4.50 s; P95 A 8.55 s, B 8.55 s (n 10). Cost a question: \
+         A $0.50000, B $0.50000; in all: A $5.0000, B $5.0000 (n 10)."
     );
     let same = last("compare a.csv a.csv");
     assert!(

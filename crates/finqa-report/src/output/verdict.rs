@@ -66,10 +66,10 @@ fn why_nothing(verdict: &Verdict) -> String {
         // The difference is 0, although single answers differ.
         (None, None) if verdict.difference.abs() < f64::EPSILON => String::new(),
         (None, None) => {
-            let right = counted(*flips, "question");
+            let answers = counted(*flips, "answer");
             format!(
-                " may be chance; only one side is right on {right}, too few to say how many would \
-                 show it"
+                " may be chance; {answers} right on one side only, too few to say how many \
+                 questions would show it"
             )
         }
     }
