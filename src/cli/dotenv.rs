@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use finqa_core::text::line_of;
 use finqa_core::{files, regex};
 use finqa_journal::settings::Variables;
 
@@ -31,7 +32,7 @@ pub(crate) fn load() -> Result<(), Failure> {
              quote"
         ))
     };
-    let line_at = |at: usize| 1 + bytes.iter().take(at).filter(|byte| **byte == b'\n').count();
+    let line_at = |at: usize| line_of(&bytes, at);
     if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
         return Err(unreadable(line_at(at)));
     }

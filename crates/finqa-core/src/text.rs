@@ -70,6 +70,11 @@ pub fn picture(c: char) -> char {
     }
 }
 
+/// The number, from 1, of the line in which a byte is.
+pub fn line_of(bytes: &[u8], at: usize) -> usize {
+    1 + bytes.iter().take(at).filter(|byte| **byte == b'\n').count()
+}
+
 /// A count with its noun, which is in the plural if needed: `1 entry`, `2 entries`. The noun must
 /// have a regular plural; a final `y` becomes `ies`.
 pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {

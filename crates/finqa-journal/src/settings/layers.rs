@@ -10,6 +10,7 @@ use toml::Table;
 
 use finqa_core::files;
 use finqa_core::options::declared;
+use finqa_core::text::line_of;
 
 use super::error::{ConfigError, Origin};
 use super::groups::Settings;
@@ -69,11 +70,7 @@ impl Layers {
             let start = error.span().map_or(0, |span| span.start);
             ConfigError::NotToml {
                 path: path.to_owned(),
-                line: 1 + text
-                    .bytes()
-                    .take(start)
-                    .filter(|byte| *byte == b'\n')
-                    .count(),
+                line: line_of(text.as_bytes(), start),
                 message: error.message().to_owned(),
             }
         })?;

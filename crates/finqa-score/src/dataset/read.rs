@@ -4,7 +4,7 @@
 //! Each record is parsed and passed on before the next one is read, because most of a published
 //! file consists of fields that nothing uses.
 
-use finqa_core::text::one_line;
+use finqa_core::text::{line_of, one_line};
 use serde::Deserialize;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
@@ -228,8 +228,7 @@ fn not_whole(origin: &str, json: &[u8], error: &serde_json::Error) -> DatasetErr
 fn not_utf8(bytes: &[u8]) -> Option<usize> {
     let error = std::str::from_utf8(bytes).err()?;
     error.error_len()?;
-    let before = bytes.get(..error.valid_up_to())?;
-    Some(before.split(|byte| *byte == b'\n').count())
+    Some(line_of(bytes, error.valid_up_to()))
 }
 
 /// The message without the position that serde_json appends, ` at line 3 column 14`.

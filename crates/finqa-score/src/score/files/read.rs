@@ -10,7 +10,7 @@ use crate::score::{Quantity, ScoreError};
 use finqa_core::files;
 use finqa_core::number::{Value, python_float};
 use finqa_core::regex;
-use finqa_core::text::{NOT_FINITE, one_line, with_nulls};
+use finqa_core::text::{NOT_FINITE, line_of, one_line, with_nulls};
 
 use super::cell::text_of;
 use super::json::{self, Form};
@@ -119,12 +119,9 @@ pub fn read_predictions(path: &Path) -> Result<Vec<PredictionRow>, ScoreError> {
 fn utf8<'b>(path: &Path, bytes: &'b [u8]) -> Result<&'b str, ScoreError> {
     // A byte order mark would become part of the first column name.
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    std::str::from_utf8(bytes).map_err(|error| {
-        let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
-        ScoreError::NotUtf8 {
-            path: path.to_owned(),
-            line: 1 + good.iter().filter(|b| **b == b'\n').count(),
-        }
+    std::str::from_utf8(bytes).map_err(|error| ScoreError::NotUtf8 {
+        path: path.to_owned(),
+        line: line_of(bytes, error.valid_up_to()),
     })
 }
 
