@@ -9,7 +9,7 @@ use crate::settings::Shard;
 use finqa_agents::pair::{Answer, answer_history};
 use finqa_core::error::{Kind, Kinded};
 use finqa_score::dataset::{
-    Case, Dataset, HistoryEntry, HistoryMode, HistorySource, Mode, QuestionKey, Record, RecordKind,
+    Case, Dataset, HistoryEntry, HistoryMode, Mode, QuestionKey, Record, RecordKind,
 };
 
 #[derive(Debug, Error)]
@@ -43,16 +43,9 @@ impl PlannedQuestion {
     /// The question as later turns see it, with its answer or with gold. This is the only place
     /// where an agent is shown gold, and only for turns that are over.
     pub fn in_history(&self, mode: HistoryMode, answer: Option<&Answer>) -> HistoryEntry {
-        let (text, gold) = (&self.case.question.text, &self.case.gold);
         match mode {
-            HistoryMode::Own => answer_history(text, answer),
-            HistoryMode::Gold => HistoryEntry {
-                question: text.clone(),
-                value: gold.exe_ans.clone(),
-                program: gold.program.clone(),
-                label: None,
-                source: HistorySource::Gold,
-            },
+            HistoryMode::Own => answer_history(&self.case.question.text, answer),
+            HistoryMode::Gold => self.case.as_gold_history(),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use finqa_agents::pair::verify::unsupported_literals;
 use finqa_core::program::Program;
 
-use super::{Case, Dataset, HistoryEntry, HistorySource, Question, QuestionKey, Record};
+use super::{Case, Dataset, HistoryEntry, Question, QuestionKey, Record};
 
 /// The figures of gold programs that are neither constants nor on the page, in the texts of the
 /// questions or among the golds of earlier turns, in file order. A figure is listed once for each
@@ -48,13 +48,7 @@ fn of_record(record: &Record) -> Vec<(QuestionKey, String)> {
         texts.push(' ');
         texts.push_str(&case.question.text);
         add(case, &texts, &history);
-        history.push(HistoryEntry {
-            question: case.question.text.clone(),
-            value: case.gold.exe_ans.clone(),
-            program: case.gold.program.clone(),
-            label: None,
-            source: HistorySource::Gold,
-        });
+        history.push(case.as_gold_history());
     }
     found
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use finqa_core::number::Value;
-use finqa_core::question::{Document, Question, QuestionKey};
+use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
 
 /// The dataset's answer to a question. Never shown to a model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -56,6 +56,19 @@ pub enum HistoryMode {
     Own,
     /// The dataset's answers.
     Gold,
+}
+
+impl Case {
+    /// The question as later turns see it, with its gold for an answer.
+    pub fn as_gold_history(&self) -> HistoryEntry {
+        HistoryEntry {
+            question: self.question.text.clone(),
+            value: self.gold.exe_ans.clone(),
+            program: self.gold.program.clone(),
+            label: None,
+            source: HistorySource::Gold,
+        }
+    }
 }
 
 /// The number of stand-alone questions of a record.
