@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use finqa_core::text::grouped;
 use finqa_report::output::numbers::{p_value, signed};
-use finqa_score::analysis::{Comparison, two_digits};
+use finqa_score::analysis::{Comparison, RuleComparison, two_digits};
+use finqa_score::score::Rule;
 
 use super::junit::{JUnitCase, write_junit};
 use super::{Exit, Failure};
@@ -130,24 +131,18 @@ fn significance_level(text: &str) -> Result<f64, String> {
 
 /// Returns an error unless B is better than A at this level.
 fn check_better(comparison: &Comparison<'_>, level: f64) -> Result<(), String> {
-    let mut rules = comparison.rules.iter();
-    match rules.find(|rule| rule.rule == comparison.rule) {
-        Some(rule) if rule.p_better < level => Ok(()),
-        Some(rule) => Err(format!(
-            "B is not better than A at level {level}: {}",
-            lead(comparison, rule.difference, rule.p_better)
-        )),
-        None => Err(no_pair(comparison)),
+    let rule = judged(comparison)?;
+    if rule.p_better < level {
+        return Ok(());
     }
+    let found = lead(rule, rule.p_better);
+    Err(format!("B is not better than A at level {level}: {found}"))
 }
 
 /// Returns an error if B is worse than A at this level.
 fn check_not_worse(comparison: &Comparison<'_>, level: f64) -> Result<(), String> {
-    let mut rules = comparison.rules.iter();
-    let Some(rule) = rules.find(|rule| rule.rule == comparison.rule) else {
-        return Err(no_pair(comparison));
-    };
-    let found = lead(comparison, rule.difference, rule.p_worse);
+    let rule = judged(comparison)?;
+    let found = lead(rule, rule.p_worse);
     if rule.p_worse < level {
         return Err(format!("B is worse than A at level {level}: {found}"));
     }
@@ -157,23 +152,28 @@ fn check_not_worse(comparison: &Comparison<'_>, level: f64) -> Result<(), String
     Ok(())
 }
 
+/// The comparison by the rule in use, or the reason why there is none.
+fn judged<'c>(comparison: &'c Comparison<'_>) -> Result<&'c RuleComparison, String> {
+    let mut rules = comparison.rules.iter();
+    let found = rules.find(|rule| rule.rule == comparison.rule);
+    found.ok_or_else(|| no_pair(comparison))
+}
+
 /// The lead of B with its p: "-50.0 points by FE, one-sided p 0.031".
-fn lead(comparison: &Comparison<'_>, difference: f64, p: f64) -> String {
-    let points = signed(100.0 * difference, 1);
-    format!(
-        "{points} points by {}, one-sided p {}",
-        rule_name(comparison),
-        p_value(p)
-    )
+fn lead(rule: &RuleComparison, p: f64) -> String {
+    let points = signed(100.0 * rule.difference, 1);
+    let name = short_name(rule.rule);
+    format!("{points} points by {name}, one-sided p {}", p_value(p))
 }
 
 fn no_pair(comparison: &Comparison<'_>) -> String {
-    format!("{} could not score any pair", rule_name(comparison))
+    let name = short_name(comparison.rule);
+    format!("{name} could not score any pair")
 }
 
-/// The short name of the rule, as in the tables.
-fn rule_name(comparison: &Comparison<'_>) -> String {
-    comparison.rule.short().to_uppercase()
+/// The short name of a rule, as in the tables.
+fn short_name(rule: Rule) -> String {
+    rule.short().to_uppercase()
 }
 
 /// Checks whether B − A is above `least` (a rate) with confidence 1 − level.
@@ -187,7 +187,7 @@ fn check_bound(
     least: f64,
     option: &str,
 ) -> Result<(), String> {
-    let name = rule_name(comparison);
+    let name = short_name(comparison.rule);
     let Some(difference) = comparison.difference() else {
         return Err(no_pair(comparison));
     };

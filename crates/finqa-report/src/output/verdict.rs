@@ -15,13 +15,20 @@ pub(crate) fn shown_model(model: &str) -> &str {
 }
 
 /// The names of the two sides: their letters, with the models if these are known and differ.
-pub(crate) fn side_names(comparison: &Comparison<'_>) -> [String; 2] {
+fn side_names(comparison: &Comparison<'_>) -> [String; 2] {
     match (&comparison.a.model, &comparison.b.model) {
         (Some(a), Some(b)) if a != b => {
             [("A", a), ("B", b)].map(|(letter, model)| format!("{letter} ({})", shown_model(model)))
         }
         _ => ["A", "B"].map(str::to_owned),
     }
+}
+
+/// The verdict on two runs in one sentence, without a full stop; `None` if the rule can judge no
+/// pair.
+pub(crate) fn verdict_of_two(comparison: &Comparison<'_>) -> Option<String> {
+    let [a, b] = side_names(comparison);
+    Some(verdict_sentence(comparison.verdict.as_ref()?, &a, &b))
 }
 
 /// The verdict in one sentence, without a full stop. `a` and `b` are the names of the runs, such as

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::output::staged::OutputError;
-use crate::output::verdict::{side_names, verdict_sentence};
+use crate::output::verdict::verdict_of_two;
 use finqa_journal::run::short_id;
 use finqa_score::analysis::{AnsweringRun, Answers, Comparison, RuleComparison};
 
@@ -42,13 +42,9 @@ pub fn write_comparison(
         script: "",
         secret: &names.concat(),
     };
-    let verdict = comparison.verdict.as_ref().map(|verdict| {
-        let [a, b] = side_names(comparison);
-        verdict_sentence(verdict, &a, &b)
-    });
     let view = ComparisonView {
         comparison,
-        verdict: verdict.unwrap_or_default(),
+        verdict: verdict_of_two(comparison).unwrap_or_default(),
         headline,
         // The smallest multiple of ten points, from 10 to 100, that contains the widest interval.
         reach: 10.0 * (10.0 * widest).ceil().clamp(1.0, 10.0),

@@ -1,7 +1,7 @@
 //! Shows two runs next to each other, as tables (`compare`).
 
 use crate::output::numbers::{p_value, signed};
-use crate::output::verdict::{shown_model, side_names, verdict_sentence};
+use crate::output::verdict::{shown_model, verdict_of_two};
 use finqa_core::stats::Interval;
 use finqa_core::text::counted;
 use finqa_score::analysis::{
@@ -132,13 +132,8 @@ fn spending(comparison: &Comparison<'_>, style: TerminalStyle) -> Vec<String> {
 /// The verdict, with the times and costs to weigh against it. It is printed last, because the flips
 /// fill a screen.
 fn verdict(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
-    let said = comparison.verdict.as_ref().map_or_else(
-        || format!("no question can be judged by {}", comparison.rule.title()),
-        |verdict| {
-            let [a, b] = side_names(comparison);
-            verdict_sentence(verdict, &a, &b)
-        },
-    );
+    let said = verdict_of_two(comparison)
+        .unwrap_or_else(|| format!("no question can be judged by {}", comparison.rule.title()));
     let spending = &comparison.spending;
     let latency = spending.latencies.map(|[a, b]| {
         format!(
