@@ -50,12 +50,13 @@ fn has_day(period: &Period, day: Date) -> bool {
     let Some(month) = day.month.map(i32::from) else {
         return false;
     };
-    let months_before_end = match (end.year, day.year) {
-        (Some(end), Some(year)) => (i32::from(end) - i32::from(year)) * 12 + last - month,
+    let years = match (end.year, day.year) {
+        (Some(end), Some(year)) => i32::from(end) - i32::from(year),
         (Some(_), None) => return false,
-        (None, _) => (last - month).rem_euclid(12),
+        // It ends in each year, and does not begin in the one before (`period`).
+        (None, _) => 0,
     };
-    (0..length).contains(&months_before_end)
+    (0..length).contains(&(12 * years + last - month))
 }
 
 /// The period of a question; `None` if it names no time. A doubt if it names several periods, or a
