@@ -180,7 +180,7 @@ fn a_duplicate_id_is_refused() {
     );
 }
 
-/// Only the first was told, so three faulty records took four rounds.
+/// Only the first error was printed, so correcting three records took four runs of the command.
 #[test]
 fn data_check_tells_the_errors_of_all_records() {
     let place = Workplace::new();

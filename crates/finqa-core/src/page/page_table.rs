@@ -198,7 +198,7 @@ impl Table {
     }
 
     /// The scale that a column "Unit" states for a row, such as `EUR thousand`. `None` without such
-    /// a column, and if its cell is no unit with a scale.
+    /// a column, and if its cell does not state a scale.
     fn scale_of_unit_column(&self, row: usize) -> Option<(Scale, u32)> {
         let is_unit =
             |label: &str| matches!(label.trim().to_lowercase().as_str(), "unit" | "units");
