@@ -75,8 +75,7 @@ pub(super) fn result(line: &Value) -> Option<BatchResult> {
         "errored" => {
             let error = result.get("error")?;
             let kind = error.pointer("/error/type").and_then(Value::as_str);
-            // Results have no HTTP status, so use the one that a live request would have had. Only
-            // `timeout_error` would have 504; like 500, that may have been billed.
+            // Results have no HTTP status, so use the one that a live request would have had.
             let status = match kind {
                 Some("authentication_error") => 401,
                 Some("billing_error") => 402,
@@ -84,7 +83,8 @@ pub(super) fn result(line: &Value) -> Option<BatchResult> {
                 Some("not_found_error") => 404,
                 Some("request_too_large") => 413,
                 Some("rate_limit_error") => 429,
-                Some("api_error" | "timeout_error") => 500,
+                Some("api_error") => 500,
+                Some("timeout_error") => 504,
                 // The status must not be 500, because it decides whether the request may have been
                 // billed.
                 Some("overloaded_error") => 529,
@@ -97,4 +97,23 @@ pub(super) fn result(line: &Value) -> Option<BatchResult> {
         _ => return None,
     };
     Some(Some(reply))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The status was that of any failure of the server, 500.
+    #[test]
+    fn a_result_that_timed_out_has_the_status_of_a_live_timeout() {
+        let status = |kind: &str| {
+            let error = json!({"type": "error", "error": {"type": kind, "message": "no"}});
+            let line = json!({"custom_id": "a", "result": {"type": "errored", "error": error}});
+            result(&line).flatten().map(|reply| reply.status)
+        };
+        assert_eq!(status("timeout_error"), Some(504));
+        assert_eq!(status("api_error"), Some(500));
+    }
 }
