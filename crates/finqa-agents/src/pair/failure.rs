@@ -18,6 +18,8 @@ pub struct QuestionFailure {
     /// The scope of the failure. The failure is the question's outcome only if this request alone
     /// is at fault.
     pub(crate) scope: Scope,
+    /// The party at fault, if the failure ends the run.
+    pub(crate) fault: Fault,
     /// The beginning of a reply that was cut off at its limit.
     pub(crate) cut: Option<String>,
 }
@@ -28,6 +30,7 @@ impl QuestionFailure {
             outcome,
             message: message.into(),
             scope: Scope::Request,
+            fault: Fault::Provider,
             cut: None,
         }
     }
@@ -51,11 +54,13 @@ impl From<&ModelError> for QuestionFailure {
     }
 }
 
-/// A template that cannot be rendered would fail every question, so it ends the run.
+/// A template that cannot be rendered would fail every question, so it ends the run. The user chose
+/// the templates.
 impl From<PromptError> for QuestionFailure {
     fn from(error: PromptError) -> Self {
         Self {
             scope: Scope::Run,
+            fault: Fault::Usage,
             ..Self::new(Outcome::ProviderError, error.to_string())
         }
     }

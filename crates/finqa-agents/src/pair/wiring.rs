@@ -109,9 +109,10 @@ impl Solver for TwoAgentSolver {
             Err(GraphRunError::Cancelled { .. }) => Err(Interruption::Cancelled),
             Err(GraphRunError::Node { source, .. }) => match source.scope {
                 Scope::Cancelled => Err(Interruption::Cancelled),
-                Scope::Run => Err(Interruption::Fatal(RunFailure::from_provider(
-                    source.message,
-                ))),
+                Scope::Run => Err(Interruption::Fatal(RunFailure {
+                    message: source.message,
+                    fault: source.fault,
+                })),
                 Scope::Provider => {
                     state.failure = Some(source);
                     Err(Interruption::Provider(Box::new(close(state))))

@@ -22,6 +22,7 @@ use crate::support::fault_server::{FaultServer, Reply, Request, completion};
 
 mod critic;
 mod finish;
+mod templates;
 
 /// A question about a page with amounts and three percentages: one with its sign, one that its
 /// label marks, and one that only a reader can recognise.
