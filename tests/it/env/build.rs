@@ -204,19 +204,36 @@ fn a_build_replaces_an_earlier_one_whole_and_nothing_else() {
     assert!(error.contains("finqa.csv"), "{error}");
     make(&sample().unwrap());
     assert_eq!(files_in(&made), before);
+}
 
+/// A note of another format was read as one of this program.
+#[test]
+fn a_note_of_another_format_or_version_is_refused_with_what_to_do() {
+    let place = Workplace::new();
+    build(&sample().unwrap(), &place.path("made")).unwrap();
     let note = place.read("made/convfinqa-env.json");
-    let newer = note.replace("\"version\":1", "\"version\":2");
     for (note, said) in [
-        (newer.as_str(), "version 2, not 1"),
-        ("{", "not written by"),
+        (
+            note.replace("convfinqa environment", "another"),
+            "its format is \"another\"",
+        ),
+        (
+            note.replace("\"version\":1", "\"version\":2"),
+            "version 2, not 1",
+        ),
+        (
+            note.replace("\"version\":1", "\"version\":2")
+                .replace("\"source\":", "\"from\":"),
+            "version 2, not 1",
+        ),
+        ("{".to_owned(), "not written by"),
     ] {
-        place.write("made/convfinqa-env.json", note);
+        place.write("made/convfinqa-env.json", &note);
         for command in [
             "check --data-path made", "build --data-path sample --output made",
         ] {
             let ran = place.run(&format!("env {command}"));
-            ran.fails(3, &["convfinqa-env.json: ", said]);
+            ran.fails(3, &["convfinqa-env.json: ", said, "again in a new folder"]);
         }
     }
 }

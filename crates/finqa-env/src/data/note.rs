@@ -25,6 +25,13 @@ pub struct BuildNote {
     pub invented: bool,
 }
 
+/// The part of a note that every version has.
+#[derive(Deserialize)]
+struct NoteFormat {
+    format: String,
+    version: u32,
+}
+
 impl BuildNote {
     pub fn new(source: String, hash: String, invented: bool) -> Self {
         Self {
@@ -39,7 +46,7 @@ impl BuildNote {
     /// The note of a data directory; `None` if `env build` did not write it.
     ///
     /// # Errors
-    /// If the note exists but cannot be read, or another version wrote it.
+    /// If the note exists but cannot be read, or has another format or version.
     pub fn read(folder: &Path) -> Result<Option<Self>, EnvError> {
         let path = folder.join(NOTE);
         let text = match files::read(&path) {
@@ -47,12 +54,20 @@ impl BuildNote {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(EnvError::reading(&path)(error)),
         };
-        let reason = match serde_json::from_slice::<Self>(&text) {
-            Ok(note) if note.version == VERSION => return Ok(Some(note)),
-            Ok(note) => format!("its format is version {}, not {VERSION}", note.version),
-            Err(error) => error.to_string(),
+        let reason = match serde_json::from_slice::<NoteFormat>(&text) {
+            Ok(NoteFormat { format, .. }) if format != FORMAT => {
+                format!("not written by `env build`: its format is {format:?}")
+            }
+            Ok(NoteFormat { version, .. }) if version != VERSION => {
+                format!("its format is version {version}, not {VERSION}")
+            }
+            Ok(_) => match serde_json::from_slice(&text) {
+                Ok(note) => return Ok(Some(note)),
+                Err(error) => format!("not written by `env build`: {error}"),
+            },
+            Err(error) => format!("not written by `env build`: {error}"),
         };
-        let reason = format!("not written by `env build`: {reason}");
+        let reason = format!("{reason}; build the environment again in a new folder");
         Err(EnvError::Data { path, reason })
     }
 }
