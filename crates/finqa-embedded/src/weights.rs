@@ -19,8 +19,7 @@ const NETWORK: &str = include_str!("../weights/network.json");
 const SHAPE_WEIGHTS: &[u8] = include_bytes!("../weights/shapes.bin");
 const SKETCH_WEIGHTS: &[u8] = include_bytes!("../weights/sketches.bin");
 
-/// Format version, written into the JSON files. It is not compared when a file is read: a file that
-/// does not fit is refused by the names of its features and the sizes of its layers.
+/// Format version of the JSON files. A file of another version is refused.
 const VERSION: u32 = 1;
 
 /// The end of each error text.
@@ -53,6 +52,12 @@ struct WeightsFile {
     slots: HashMap<String, f64>,
     choice: HashMap<String, f64>,
     confidence: HashMap<String, f64>,
+}
+
+/// The part of a JSON file that every version has.
+#[derive(Deserialize)]
+struct FileVersion {
+    version: u32,
 }
 
 impl EmbeddedWeights {
@@ -106,7 +111,7 @@ impl EmbeddedWeights {
     /// Reads the text of a `weights.json`. A feature of `choice` that is not listed has weight 0,
     /// because [`Self::to_json`] leaves these out.
     fn from_json(text: &str) -> Result<Self, String> {
-        let file: WeightsFile = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let file: WeightsFile = parse("weights.json", text)?;
         Ok(Self {
             slots: in_order("slots", file.slots, feature_names(), None)?,
             choice: in_order("choice", file.choice, ranking::names(), Some(0.0))?,
@@ -170,12 +175,23 @@ fn network_from_json(text: &str) -> Result<Network, String> {
 /// Reads the text of a file of features and a model. An error, which names it `model`, if its
 /// features are not those of this program.
 fn from_features_file<M: DeserializeOwned>(model: &str, text: &str) -> Result<M, String> {
-    let file: FeaturesFile<M> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let file: FeaturesFile<M> = parse(&format!("{model}.json"), text)?;
     if file.features == ranking::detail_names() {
         Ok(file.model)
     } else {
         Err(format!("{model}: other features; {AGAIN}"))
     }
+}
+
+/// Reads the JSON text of the file `name`.
+fn parse<F: DeserializeOwned>(name: &str, text: &str) -> Result<F, String> {
+    let unreadable = |error: serde_json::Error| format!("{name}: {error}");
+    // Read first, because another version may have other fields.
+    let FileVersion { version } = serde_json::from_str(text).map_err(unreadable)?;
+    if version != VERSION {
+        return Err(format!("{name}: version {version}, not {VERSION}; {AGAIN}"));
+    }
+    serde_json::from_str(text).map_err(unreadable)
 }
 
 /// Sorts weights into the order of the features. `unlisted` is the weight of a feature that the
@@ -244,6 +260,24 @@ mod tests {
             "choice: no feature \"sell\"; run the trainer again"
         );
         assert!(refusal("{", "[").contains(" at line "));
+    }
+
+    /// The version was not compared.
+    #[test]
+    fn a_file_of_another_version_is_refused_by_name() {
+        let weights = EMBEDDED.replacen("\"version\": 1", "\"version\": 2", 1);
+        let renamed = weights.replacen("\"slots\":", "\"places\":", 1);
+        for text in [weights, renamed] {
+            assert_eq!(
+                EmbeddedWeights::from_json(&text).unwrap_err(),
+                "weights.json: version 2, not 1; run the trainer again"
+            );
+        }
+        let network = NETWORK.replacen("\"version\":1", "\"version\":2", 1);
+        assert_eq!(
+            network_from_json(&network).unwrap_err(),
+            "network.json: version 2, not 1; run the trainer again"
+        );
     }
 
     fn keep_units(file: &mut serde_json::Value, units: usize) {
