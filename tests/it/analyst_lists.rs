@@ -296,6 +296,17 @@ fn a_sum_says_of_how_many_rows_it_is() {
     assert!(ran.stdout.contains("sum of 1 row)"), "{}", ran.stdout);
 }
 
+/// The reason was that the list has no such row.
+#[test]
+fn a_sum_of_too_many_rows_says_how_many_match() {
+    let place = Workplace::new();
+    let rows = "2031-01-05,Halden,-1\n".repeat(1001);
+    place.write("long.csv", &format!("Date,Shop,Amount\n{rows}"));
+    let ran = place.run("ask long.csv 'How much was spent at Halden?' --json");
+    let why = "1,001 rows match, and at most 1,000 are added up";
+    assert!(ran.stdout.contains(why), "{}", ran.stdout);
+}
+
 /// The months of the year before were left out.
 #[test]
 fn a_period_that_begins_in_the_year_before_has_the_months_of_both_years() {

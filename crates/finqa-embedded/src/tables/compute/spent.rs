@@ -9,6 +9,7 @@ use std::ops::Range;
 use finqa_core::number::UnitKind;
 use finqa_core::page::period::{Date, Period, Times, blank};
 use finqa_core::program::Leaf;
+use finqa_core::text::grouped;
 
 use super::direct_answer::DirectAnswer;
 use super::operation::answer;
@@ -218,8 +219,14 @@ impl Tables {
             return missing("some of the rows may not be what was spent or received");
         }
         let rows = of_side(list, rows, asked)?;
-        if rows.is_empty() || rows.len() > MOST {
+        if rows.is_empty() {
             return missing("the list has no row of it");
+        }
+        if rows.len() > MOST {
+            let [rows, most] = [rows.len(), MOST].map(|count| grouped(count as u64));
+            return missing(format!(
+                "{rows} rows match, and at most {most} are added up: name a shorter period"
+            ));
         }
         let leaves = rows.iter().map(|row| self.amount_of(list, row, asked));
         let leaves: Vec<FigureExpr> = leaves.collect::<TableResult<_>>()?;
