@@ -26,7 +26,7 @@ pub const METADATA: &str = "input_companies/tables_cleaned_all_companies.json";
 /// One table: a JSON file of a company.
 #[derive(Debug)]
 pub struct CompanyTable {
-    /// File name without `.json`.
+    /// File name without `.json` and `.txt`.
     pub name: String,
     /// The columns, or the reason why the table cannot be queried.
     pub columns: Result<Vec<TypedColumn>, String>,
@@ -74,7 +74,7 @@ pub struct DataFiles {
     pub companies: BTreeMap<String, Vec<NamedTable>>,
 }
 
-/// The name of a table without `.json`, and its content or the reason why it cannot be read.
+/// The name of a table ([`table_name`]), and its content or the reason why it cannot be read.
 type NamedTable = (String, Result<Value, String>);
 
 impl Catalog {
@@ -100,10 +100,9 @@ impl Catalog {
             }
             let tables: &mut Vec<_> = companies.entry(company).or_default();
             for (name, file) in entries(&folder)? {
-                // Every `.json` goes, and not only the last one, as in the names that agents send.
                 if name.ends_with(".json") {
                     let parsed = python::read_json(&read(&file)?);
-                    tables.push((name.replace(".json", ""), parsed.map_err(|e| e.to_string())));
+                    tables.push((table_name(&name), parsed.map_err(|e| e.to_string())));
                 }
             }
         }
@@ -138,6 +137,14 @@ impl Catalog {
         for (company, tables) in files.companies {
             let kept = companies.entry(company.clone()).or_default();
             for ((name, value), number) in tables.into_iter().zip(&mut numbers) {
+                // The first is the file that `finqa_env` reads: `x.json` is before `x.txt.json`.
+                if kept.contains_key(&name) {
+                    problems.push(format!(
+                        "{COMPANIES}/{company}: several files have the table name `{name}`, and \
+                         only the first is used; rename the others"
+                    ));
+                    continue;
+                }
                 let frame = value.and_then(|value| frame(&value));
                 let columns = frame.and_then(|frame| typed::columns(&frame));
                 if let Err(reason) = &columns {
@@ -275,6 +282,12 @@ impl Catalog {
             problems,
         }
     }
+}
+
+/// The name by which a table is found: the name of its file, or the name that an agent sends,
+/// without every `.json` and `.txt` in it, as OpenEnv's `finqa_env` looks it up.
+pub(crate) fn table_name(name: &str) -> String {
+    name.replace(".json", "").replace(".txt", "")
 }
 
 /// The text of `get_table_info` for each entry of the metadata. If the `table` of an entry is

@@ -17,6 +17,7 @@ mod splits;
 mod timestamp;
 mod typed;
 
+pub(crate) use catalog::table_name;
 pub use catalog::{
     COMPANIES, Catalog, CatalogReport, CompanyTable, DataFiles, METADATA, QUESTIONS,
     QUESTIONS_FOLDER,

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
-use super::data::{Catalog, CompanyTable, TypedColumn};
+use super::data::{Catalog, CompanyTable, TypedColumn, table_name};
 use super::python;
 use database::{Database, QueryError};
 use limits::QueryBudget;
@@ -138,7 +138,7 @@ impl Tools {
         if !self.catalog.companies().contains_key(company) {
             return self.unknown_company(company);
         }
-        match self.catalog.table_info(company, &cleaned(table)) {
+        match self.catalog.table_info(company, &table_name(table)) {
             Some(info) => info.to_owned(),
             None => format!("Error: Table '{table}' not found for company '{company}'"),
         }
@@ -200,7 +200,7 @@ impl Tools {
         if !tokens::has_filter(tokens) {
             return Err("Error: Query must include filters (WHERE, HAVING, etc.)".to_owned());
         }
-        let name = cleaned(table);
+        let name = table_name(table);
         let Some(found) = self.catalog.table(company, &name) else {
             // OpenEnv's `finqa_env` prints an absolute path here, which reveals folders of the
             // host.
@@ -286,9 +286,4 @@ struct BudgetSpent;
 
 fn failed(query: &str, text: &str) -> String {
     format!("Error executing query: Execution failed on sql '{query}': {text}")
-}
-
-/// A table's name without every `.json` and `.txt` in it, as OpenEnv's `finqa_env` looks it up.
-fn cleaned(table: &str) -> String {
-    table.replace(".json", "").replace(".txt", "")
 }

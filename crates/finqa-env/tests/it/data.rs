@@ -1,8 +1,10 @@
 //! Loading and checking data directories.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use finqa_env::data::{Catalog, EnvError, FrameCell};
+use finqa_env::tools::{ToolLimits, Tools};
 
 use super::tools::fixture;
 
@@ -118,6 +120,34 @@ fn a_nan_in_a_table_is_null_and_an_infinity_is_named() {
     assert_eq!(cells("marked", 0), [FrameCell::Integer(1)]);
     assert_eq!(cells("lists", 0), [text("item"), text("sales")]);
     assert_eq!(catalog.check().tables, 3);
+}
+
+/// The last of such files was used without a word, and no tool found `x.txt`.
+#[test]
+fn files_with_the_same_table_name_are_a_problem_and_the_first_is_used() {
+    let questions = "id,user_query,company,answer\n1,q,c,5\n";
+    let tables = [
+        ("c/a.json", "[{\"v\": 1}]"),
+        ("c/a.json.json", "[{\"v\": 2}]"),
+        ("c/a.txt.json", "[{\"v\": 3}]"),
+        ("c/x.txt.json", "[{\"v\": 4}]"),
+    ];
+    let dir = directory(questions, &tables);
+    let catalog = Catalog::load(dir.path()).unwrap();
+    let problems = catalog.check().problems;
+    let same = problems
+        .iter()
+        .filter(|line| line.contains("several files"));
+    let same: Vec<_> = same.collect();
+    let problem = "input_companies/c: several files have the table name `a`, and only the first is \
+        used; rename the others";
+    assert_eq!(same, [problem, problem]);
+    let tools = Tools::new(Arc::new(catalog), ToolLimits::default());
+    assert_eq!(tools.get_descriptions("c"), r#"["a", "x"]"#);
+    for (table, value) in [("a", 1), ("a.json", 1), ("x", 4), ("x.txt", 4)] {
+        let found = tools.sql_query("c", table, "select v from data where v > 0");
+        assert_eq!(found, format!("[{{\"v\":{value}}}]"), "{table}");
+    }
 }
 
 #[test]
