@@ -9,6 +9,7 @@ use finqa_agents::pair::RunFailure;
 use finqa_agents::prompt::PromptError;
 use finqa_ask::AskError;
 use finqa_core::error::Kinded;
+use finqa_core::text::edits;
 use finqa_documents::DocumentError;
 use finqa_env::data::{EnvError, HubError};
 use finqa_env::server::ServerError;
@@ -24,7 +25,7 @@ use finqa_run::improve::SearchError;
 use finqa_run::pipeline::PipelineError;
 use finqa_score::analysis::AnalysisError;
 use finqa_score::calibration::CalibrationError;
-use finqa_score::dataset::{DatasetError, slips};
+use finqa_score::dataset::DatasetError;
 use finqa_score::score::ScoreError;
 
 /// An error as the command line prints it.
@@ -66,7 +67,7 @@ impl Hinted for SettingsError {
                 is_claude: true, ..
             } => format!("{own}; for Claude: --provider anthropic"),
             // At most two edits, set by hand.
-            Self::NoKey { model, .. } if slips(model, OFFLINE) <= 2 => {
+            Self::NoKey { model, .. } if edits(model, OFFLINE) <= 2 => {
                 format!("{own}; did you mean `--model {OFFLINE}`?")
             }
             Self::Url { .. } => format!(

@@ -1,5 +1,5 @@
-//! Helpers for text in messages: shortening to one line of bounded length, counts with nouns, and
-//! JSON with nulls.
+//! Helpers for text in messages: shortening to one line of bounded length, counts with nouns, JSON
+//! with nulls, and misspelled names.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -116,6 +116,12 @@ pub fn with_nulls<'t>(json: &'t str, words: &[&str]) -> Cow<'t, str> {
         }
         .to_owned()
     })
+}
+
+/// The number of edits between a name and a known one, which is in lower case. Differences in case
+/// are not counted.
+pub fn edits(name: &str, known: &str) -> usize {
+    strsim::osa_distance(&name.trim().to_lowercase(), known)
 }
 
 /// Compiles a pattern that is part of the program. A broken pattern panics on first use, so that a

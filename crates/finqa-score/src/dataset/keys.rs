@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use finqa_core::text::counted;
+use finqa_core::text::{counted, edits};
 
 /// The keys that this program reads. A similar unknown key is probably a typo of one of them.
 const READ: [&str; 21] = [
@@ -75,13 +75,7 @@ impl UnreadKeys {
 /// lengths are set by hand.
 pub(crate) fn is_typo(name: &str, known: &str) -> bool {
     let most = if known.len() < 8 { 1 } else { 2 };
-    name != known && known.len() > 4 && slips(name, known) <= most
-}
-
-/// The number of edits between a name and a known one, which is in lower case. Differences in case
-/// are not counted.
-pub fn slips(name: &str, known: &str) -> usize {
-    strsim::osa_distance(&name.trim().to_lowercase(), known)
+    name != known && known.len() > 4 && edits(name, known) <= most
 }
 
 /// True for a text that means "no value": a blank one, or what Python prints for a missing value.

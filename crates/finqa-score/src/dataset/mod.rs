@@ -25,7 +25,6 @@ mod types;
 
 pub use check::{ProgramDefect, check};
 pub use error::DatasetError;
-pub use keys::slips;
 pub(crate) use keys::{is_missing, is_typo};
 pub use load::{
     DATA_FOLDER, Source, from_str, load, load_named, load_split, record_errors, sample,
