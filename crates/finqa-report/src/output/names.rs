@@ -1,5 +1,7 @@
 //! Turns names that files use into words for people.
 
+use finqa_agents::llm::settings::OFFLINE;
+
 const MIXED_UP: &str = "difference or percentage mixed up";
 
 /// Words for the names that would be unclear if only their underscores became spaces.
@@ -20,4 +22,12 @@ pub(crate) const WORDS: [(&str, &str); 10] = [
 pub(crate) fn in_words(name: &str) -> String {
     let known = WORDS.iter().find(|(known, _)| *known == name);
     known.map_or_else(|| name.replace('_', " "), |(_, words)| (*words).to_owned())
+}
+
+/// A model's name as it is shown to people.
+pub(crate) fn shown_model(model: &str) -> &str {
+    match model {
+        OFFLINE => "embedded analyst",
+        model => model,
+    }
 }

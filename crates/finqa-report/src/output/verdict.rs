@@ -1,18 +1,10 @@
 //! Puts the verdict of a comparison into words, for the terminal and the page.
 
-use finqa_agents::llm::settings::OFFLINE;
 use finqa_core::text::{counted, grouped};
 use finqa_score::analysis::{Comparison, Shown, Verdict};
 
+use super::names::shown_model;
 use super::numbers::signed;
-
-/// A model's name as it is shown to people.
-pub(crate) fn shown_model(model: &str) -> &str {
-    match model {
-        OFFLINE => "embedded analyst",
-        model => model,
-    }
-}
 
 /// The names of the two sides: their letters, with the models if these are known and differ.
 fn side_names(comparison: &Comparison<'_>) -> [String; 2] {

@@ -1,7 +1,8 @@
 //! Shows two runs next to each other, as tables (`compare`).
 
+use crate::output::names::shown_model;
 use crate::output::numbers::{p_value, signed};
-use crate::output::verdict::{shown_model, verdict_of_two};
+use crate::output::verdict::verdict_of_two;
 use finqa_core::stats::Interval;
 use finqa_core::text::counted;
 use finqa_score::analysis::{

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::output::verdict::shown_model;
+use crate::output::names::shown_model;
 use finqa_agents::pair::AgentSettings;
 use finqa_core::text::{counted, to_minute};
 use finqa_journal::run::{BriefResults, RunKind, RunMeta, RunStage, RunState, short_id};

@@ -2,8 +2,9 @@
 
 use comfy_table::{ContentArrangement, Table, presets};
 
+use crate::output::names::shown_model;
 use crate::output::numbers::{p_value, signed};
-use crate::output::verdict::{shown_model, verdict_sentence};
+use crate::output::verdict::verdict_sentence;
 use finqa_core::text::counted;
 use finqa_score::analysis::{ComparedRun, InputValues, SeveralRuns, Shown};
 
