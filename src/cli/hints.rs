@@ -62,32 +62,39 @@ impl Hinted for RepliesError {
 
 impl Hinted for SettingsError {
     fn line(&self, own: String) -> String {
-        match self {
-            Self::NoKey {
-                is_claude: true, ..
-            } => format!("{own}; for Claude: --provider anthropic"),
-            // At most two edits, set by hand.
-            Self::NoKey { model, .. } if edits(model, OFFLINE) <= 2 => {
-                format!("{own}; did you mean `--model {OFFLINE}`?")
-            }
-            Self::Url { .. } => format!(
-                "{own}: write http:// or https:// and a host, without user name, fragment and query \
-                 string (but Azure's api-version with --provider azure); the key has a variable of \
-                 its own"
-            ),
-            Self::OtherApi {
-                variable,
-                end,
-                provider,
-            } => format!("{variable} ends in `{end}`, an API of --provider {provider}"),
-            Self::OtherDeployment { .. } => {
-                format!("{own}: name it with --model, or end the address at its host")
-            }
-            Self::NotOpenAiApi(api) => format!(
-                "--api {api} is one of OpenAI's APIs: leave it out with --provider anthropic"
-            ),
-            _ => own,
+        model_line(self, own, "--")
+    }
+}
+
+/// The line for the settings of a model. `flag` is how the flags of its settings begin: `--`, or
+/// `--critic-` for the critic's model.
+fn model_line(error: &SettingsError, own: String, flag: &str) -> String {
+    match error {
+        SettingsError::NoKey {
+            is_claude: true, ..
+        } => format!("{own}; for Claude: {flag}provider anthropic"),
+        // At most two edits, set by hand.
+        SettingsError::NoKey { model, .. } if edits(model, OFFLINE) <= 2 => match flag {
+            "--" => format!("{own}; did you mean `--model {OFFLINE}`?"),
+            _ => format!("{own}; {flag}model names a chat model, and --critic rules needs none"),
+        },
+        SettingsError::Url { .. } => format!(
+            "{own}: write http:// or https:// and a host, without user name, fragment and query \
+             string (but Azure's api-version with {flag}provider azure); the key has a variable \
+             of its own"
+        ),
+        SettingsError::OtherApi {
+            variable,
+            end,
+            provider,
+        } => format!("{variable} ends in `{end}`, an API of {flag}provider {provider}"),
+        SettingsError::OtherDeployment { .. } => {
+            format!("{own}: name it with {flag}model, or end the address at its host")
         }
+        SettingsError::NotOpenAiApi(api) => {
+            format!("--api {api} is one of OpenAI's APIs: leave it out with --provider anthropic")
+        }
+        _ => own,
     }
 }
 
@@ -333,6 +340,7 @@ impl Hinted for PipelineError {
             Self::Calibration(error) => error.line(own),
             Self::Plan(error) => error.line(own),
             Self::Provider(error) => error.line(own),
+            Self::CriticProvider(error) => model_line(error, own, "--critic-"),
             Self::Folder(error) => error.line(own),
             Self::Traces(error) => error.line(own),
             _ => own,

@@ -147,6 +147,12 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     // It asked for a key of OpenAI.
     ("--model ofline --data-path sample", 2,
         &["no key for api.openai.com", "; did you mean `--model offline`?"]),
+    // The hints were those of --model.
+    ("--model m --base-url http://127.0.0.1:9/v1 --critic-model ofline --critic-provider openai \
+        --data-path sample", 2,
+        &["the critic's model: no key for api.openai.com", "; --critic-model names a chat model"]),
+    ("--model m --base-url http://127.0.0.1:9/v1 --critic-model claude-x --critic-provider openai \
+        --data-path sample", 2, &["; for Claude: --critic-provider anthropic"]),
     ("--model m --provider openai --base-url http://127.0.0.1:9/v1/messages --data-path sample", 2,
         &["ends in `/messages`, an API of --provider anthropic"]),
     ("--model m --base-url nowhere --data-path sample", 2,

@@ -139,6 +139,9 @@ pub enum PipelineError {
     Prompts(#[from] PromptError),
     #[error("{0}")]
     Provider(#[from] SettingsError),
+    /// The critic's model cannot be connected, though the analyst's is.
+    #[error("the critic's model: {0}")]
+    CriticProvider(#[source] SettingsError),
     #[error("{0}")]
     Agents(#[from] GraphError),
     #[error("{0}")]
@@ -170,7 +173,7 @@ impl Kinded for PipelineError {
             Self::Calibration(error) => error.kind(),
             Self::Plan(error) => error.kind(),
             Self::Prompts(error) => error.kind(),
-            Self::Provider(error) => error.kind(),
+            Self::Provider(error) | Self::CriticProvider(error) => error.kind(),
             Self::Agents(error) => error.kind(),
             Self::Folder(error) => error.kind(),
             Self::Lock(error) => error.kind(),

@@ -46,7 +46,12 @@ impl RunModels {
         } else {
             let analyst = self.connect(settings, variables)?;
             let critic = match self.critic_choice(settings) {
-                Some(model) => self.connect_to(settings, &model, variables)?,
+                Some(model) => self
+                    .connect_to(settings, &model, variables)
+                    .map_err(|error| match error {
+                        PipelineError::Provider(error) => PipelineError::CriticProvider(error),
+                        error => error,
+                    })?,
                 None => Arc::clone(&analyst),
             };
             Backend::Llm { analyst, critic }
