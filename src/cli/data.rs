@@ -264,6 +264,7 @@ fn show(dataset: &Dataset, id: &str, gold: bool) -> Result<Exit, Failure> {
             let ids: Vec<&str> = found.iter().take(5).map(|it| it.id()).collect();
             let such = match ids.as_slice() {
                 [] => "name a record's id or a part of it".to_owned(),
+                ids if ids.len() == found.len() => format!("name one of {}", ids.join(", ")),
                 ids => format!("name one, such as {}", ids.join(", ")),
             };
             let line = format!("{source}: {count} with {id} in the id; {such}");

@@ -62,12 +62,16 @@ fn the_data_are_taken_from_environment_and_settings_file() {
     }
 }
 
-/// It said only how many records have the text.
+/// It said only how many records have the text, and then "such as" before a complete list too.
 #[test]
 fn a_part_of_an_id_that_several_records_have_lists_them() {
     let place = Workplace::new();
-    let both = "2 records with NOVX in the id; name one, such as Single_NOVX/2019/page_41.pdf-1, ";
+    let both = "2 records with NOVX in the id; name one of Single_NOVX/2019/page_41.pdf-1, \
+                Double_NOVX/2019/page_41.pdf";
     place.run("data show NOVX").fails(2, &[both]);
+    let some =
+        "30 records with Single in the id; name one, such as Single_NOVX/2019/page_41.pdf-1,";
+    place.run("data show Single").fails(2, &[some]);
     let none = "0 records with XVON in the id; name a record's id or a part of it";
     place.run("data show XVON").fails(2, &[none]);
 }
