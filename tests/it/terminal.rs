@@ -149,6 +149,22 @@ fn verbose_says_nothing_of_a_critic_that_is_off_and_names_the_checks_that_object
     }
 }
 
+/// It was "checks object" alone.
+#[test]
+fn verbose_names_the_checks_that_object_with_a_critic_that_cannot_be_read() {
+    let server = FaultServer::start(|request| {
+        if is_critic(request) {
+            return Reply::chat("...");
+        }
+        analysis("add(98765, 4321)")
+    });
+    let line = "-n 1 --verbose --second-opinion off";
+    let ran = Workplace::new().chat(&server, line);
+    ran.tells(" · 2 rounds (checks object/unparsable");
+    let told = ran.stderr.lines().find(|line| line.contains("unparsable"));
+    assert!(widest(told.unwrap()) <= 80, "{}", ran.stderr);
+}
+
 /// It was "gold (no gold)", although the answer was scored.
 #[test]
 fn verbose_shows_the_value_that_scores_a_question_without_a_printed_gold() {

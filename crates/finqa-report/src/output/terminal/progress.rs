@@ -326,7 +326,7 @@ fn verbose_lines(row: &Row) -> String {
         None => "not scored",
     };
     let rounds = &row.solution.rounds;
-    let verdicts: Vec<&str> = rounds.iter().filter_map(verdict_words).collect();
+    let verdicts: Vec<String> = rounds.iter().filter_map(verdict_words).collect();
     let verdicts = match verdicts.as_slice() {
         [] => String::new(),
         verdicts => format!(" ({})", verdicts.join(", ")),
@@ -370,13 +370,17 @@ fn gold_words(row: &Row) -> String {
 }
 
 /// The verdict on a round; `None` with `--critic off`. The critic's model may accept an answer that
-/// the checks send back.
-fn verdict_words(round: &Round) -> Option<&'static str> {
+/// the checks send back, or its reply may be unreadable then.
+fn verdict_words(round: &Round) -> Option<String> {
+    let name = round.verdict.name();
+    let objects = round.objections() > 0;
     match &round.verdict {
-        CriticVerdict::Revise { findings } if !findings.is_empty() => Some("revise"),
-        _ if round.objections() > 0 => Some("checks object"),
+        CriticVerdict::Revise { findings } if !findings.is_empty() => Some("revise".to_owned()),
+        // A slash, because commas separate the rounds.
+        _ if objects && round.not_reviewed().is_some() => Some(format!("checks object/{name}")),
+        _ if objects => Some("checks object".to_owned()),
         CriticVerdict::Skipped if round.not_reviewed().is_none() => None,
-        verdict => Some(verdict.name()),
+        _ => Some(name.to_owned()),
     }
 }
 
