@@ -286,6 +286,24 @@ fn the_terminal_ends_with_one_verdict() {
     assert_eq!(json["spending"]["latencies"][0]["p50"], 4.5);
 }
 
+/// Two tables and 20 flips of each side were about 110 lines.
+#[test]
+fn a_comparison_of_many_questions_fits_on_a_screen() {
+    let place = Workplace::new();
+    for (name, step) in [("a.csv", 3), ("b.csv", 2)] {
+        let marks = (0..124).map(|at| if at % step == 0 { '+' } else { '-' });
+        run(&place, name, &marks.collect::<String>());
+    }
+    let ran = place.run("compare a.csv b.csv");
+    let text = &ran.succeeds().stdout;
+    assert!(text.lines().count() <= 40, "{text}");
+    ran.prints("\nRight only in A, by financial equiv. (FE): 21\n")
+        .prints("\n… and 18 more: --html FILE and --json list them all\n")
+        .prints("\n… and 38 more: ");
+    let json = place.run("compare a.csv b.csv --json").json();
+    assert_eq!(json["flips"].as_array().unwrap().len(), 21 + 41);
+}
+
 #[test]
 fn no_worse_fails_only_where_b_is_shown_to_be_worse() {
     let place = Workplace::new();

@@ -3,7 +3,6 @@
 use crate::output::names::shown_model;
 use crate::output::numbers::{p_value, signed};
 use crate::output::verdict::verdict_of_two;
-use finqa_core::stats::Interval;
 use finqa_core::text::counted;
 use finqa_score::analysis::{
     Amounts, Comparison, ENOUGH_PAGES, InputDifference, RunLetter, RunSide,
@@ -11,14 +10,15 @@ use finqa_score::analysis::{
 
 use super::analysis::{question_lines, title};
 use super::scores::align;
-use super::style::{TerminalStyle, spaced};
+use super::style::{TerminalStyle, borderless};
 use super::summary::epoch_lines;
 
-/// Maximum number of flips that are shown for each side; `--json` has all of them. A flip is a
-/// question that only one side answers right. Set by hand.
-const FLIPS: usize = 20;
+/// Maximum number of flips that are shown for each side, so that the comparison fits on a screen;
+/// `--html` and `--json` have all of them. A flip is a question that only one side answers right.
+/// Set by hand.
+const FLIPS: usize = 3;
 
-/// The comparison as tables, for a terminal of at least 80 columns.
+/// The comparison in about 40 lines, for a terminal of at least 80 columns.
 pub fn comparison_tables(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
     let side = |name: &str, side: &RunSide| {
         let left_out = match side.left_out {
@@ -49,7 +49,7 @@ pub fn comparison_tables(comparison: &Comparison<'_>, style: TerminalStyle) -> S
     parts.extend(differences.map(|InputDifference { name, a, b }| {
         style.wrap(&format!("Differs: {name}: {a} in A, {b} in B"))
     }));
-    parts.push(rules(comparison, style));
+    parts.push(rules(comparison));
     let unreliable = comparison.rules.iter();
     let mut unreliable = unreliable.filter(|rule| !rule.interval_is_reliable);
     parts.extend(unreliable.next().map(|rule| {
@@ -63,75 +63,57 @@ pub fn comparison_tables(comparison: &Comparison<'_>, style: TerminalStyle) -> S
         let lines = side.epochs.iter().flat_map(epoch_lines);
         parts.extend(lines.map(|line| style.wrap(&format!("{name}: {line}"))));
     }
-    parts.extend(spending(comparison, style));
+    parts.extend(rounds(comparison));
     parts.push(flips(comparison, RunLetter::A));
     parts.push(flips(comparison, RunLetter::B));
     parts.push(verdict(comparison, style));
     parts.join("\n")
 }
 
-/// The rates and their differences. They are two tables, because one with all columns would be
-/// wider than 80.
-fn rules(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
-    let mut rates = style.table(&["rule", "n", "A % [95 % CI]", "B % [95 % CI]"]);
-    let mut differences = style.table(&["rule", "B - A [95 % CI]", "McNemar p"]);
-    let shown = |form: fn(f64) -> String, middle: f64, interval: Interval| {
-        let [middle, low, high] = [middle, interval.low, interval.high].map(form);
-        format!("{middle}\u{a0}[{low},\u{a0}{high}]")
-    };
+/// The rates and their differences. The interval of each rate would make the table wider than 80
+/// columns; `--html` and `--json` have it.
+fn rules(comparison: &Comparison<'_>) -> String {
+    let header = ["rule", "n", "A %", "B %", "B - A [95 % CI]", "McNemar p"];
+    let mut table = borderless(&header, 2);
     let points = |x: f64| signed(100.0 * x, 1);
     for rule in &comparison.rules {
-        rates.add_row([
+        let (low, high) = (points(rule.interval.low), points(rule.interval.high));
+        table.add_row([
             rule.rule.title().to_owned(),
             rule.n.to_string(),
-            shown(percent, rule.rate_a, rule.interval_a),
-            shown(percent, rule.rate_b, rule.interval_b),
-        ]);
-        differences.add_row([
-            rule.rule.title().to_owned(),
-            shown(points, rule.difference, rule.interval),
+            percent(rule.rate_a),
+            percent(rule.rate_b),
+            format!("{} [{low}, {high}]", points(rule.difference)),
             p_value(rule.p),
         ]);
     }
-    align(&mut rates, &[1, 2, 3]);
-    align(&mut differences, &[1, 2]);
+    align(&mut table, &[1, 2, 3, 4, 5]);
     let floors = comparison.rules.iter().filter_map(|rule| {
         let floor = percent(rule.floor?.rate);
         Some(format!("\nFloor of {}: {floor} %", rule.rule.title()))
     });
     let floors: String = floors.collect();
-    spaced(&format!("{rates}\n{differences}{floors}"))
+    format!("{}{floors}", table.trim_fmt())
 }
 
 fn percent(x: f64) -> String {
     format!("{:.1}", 100.0 * x)
 }
 
-/// A line for each amount, such as time or rounds, that both sides have.
-fn spending(comparison: &Comparison<'_>, style: TerminalStyle) -> Vec<String> {
-    let spending = &comparison.spending;
-    let amounts = [
-        ("Seconds", spending.latency, 2),
-        ("Rounds", spending.rounds, 2),
-    ];
-    let lines = amounts.into_iter().filter_map(|(name, amounts, digits)| {
-        let amounts = amounts?;
-        Some(style.wrap(&format!(
-            "{name} per question: A {:.digits$}, B {:.digits$}, B - A {} (n {}); in all: \
-             A {:.digits$}, B {:.digits$}",
-            amounts.mean_a,
-            amounts.mean_b,
-            signed(amounts.difference, digits),
-            amounts.n,
-            amounts.total_a,
-            amounts.total_b
-        )))
-    });
-    lines.collect()
+/// The mean number of rounds; `None` unless both sides have it. `--json` has more amounts.
+fn rounds(comparison: &Comparison<'_>) -> Option<String> {
+    let rounds = comparison.spending.rounds?;
+    Some(format!(
+        "Rounds per question: A {:.2}, B {:.2}, B - A {} (n {})",
+        rounds.mean_a,
+        rounds.mean_b,
+        signed(rounds.difference, 2),
+        rounds.n
+    ))
 }
 
-/// The verdict, with the times and costs to weigh against it. It is printed last, because the flips
-/// fill a screen.
+/// The verdict, with the times and costs to weigh against it. It is printed last, where it is seen
+/// without scrolling.
 fn verdict(comparison: &Comparison<'_>, style: TerminalStyle) -> String {
     let said = verdict_of_two(comparison)
         .unwrap_or_else(|| format!("no question can be judged by {}", comparison.rule.title()));
@@ -178,7 +160,7 @@ fn flips(comparison: &Comparison<'_>, right: RunLetter) -> String {
     }
     if count > FLIPS {
         lines.push(format!(
-            "… and {} more: --json lists them all",
+            "… and {} more: --html FILE and --json list them all",
             count - FLIPS
         ));
     }

@@ -1,7 +1,5 @@
 //! Shows several runs in one table (`compare A B C`).
 
-use comfy_table::{ContentArrangement, Table, presets};
-
 use crate::output::names::shown_model;
 use crate::output::numbers::{p_value, signed};
 use crate::output::verdict::verdict_sentence;
@@ -9,7 +7,7 @@ use finqa_core::text::counted;
 use finqa_score::analysis::{ComparedRun, InputValues, SeveralRuns, Shown};
 
 use super::scores::align;
-use super::style::{TerminalStyle, harmless, spaced};
+use super::style::{TerminalStyle, borderless, harmless, spaced};
 
 /// The runs as a table for a terminal of at least 80 columns, with a line for each setting in which
 /// they differ.
@@ -86,11 +84,7 @@ fn table(several: &SeveralRuns) -> String {
     let header = [
         "", "n", &*rate, "minus A [95 % CI]", "p", "$/question", "P50 s", "P95 s",
     ];
-    // No borders, because only then the columns fit 80.
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(header);
+    let mut table = borderless(&header, 1);
     let percent = |x: f64| format!("{:.1}", 100.0 * x);
     let points = |x: f64| signed(100.0 * x, 1);
     let dash = || "–".to_owned();
@@ -124,9 +118,6 @@ fn table(several: &SeveralRuns) -> String {
         ]);
     }
     align(&mut table, &[1, 2, 3, 4, 5, 6, 7]);
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 1));
-    }
     let mut shown = several.runs.iter().filter_map(|run| run.verdict.as_ref());
     let note = if shown.any(|it| it.shown != Shown::Nothing) {
         "\n* a difference is shown: p < 0.05, and the interval excludes 0"

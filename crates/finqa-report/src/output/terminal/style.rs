@@ -67,6 +67,19 @@ impl TerminalStyle {
     }
 }
 
+/// A table without borders, for columns that would not fit 80 with them. `gap` is the number of
+/// spaces between two columns.
+pub(super) fn borderless(header: &[&str], gap: u16) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, gap));
+    }
+    table
+}
+
 /// Replaces spaces by no-break spaces, so that a text is not wrapped. [`spaced`] replaces them back
 /// before the text is printed.
 pub(super) fn unbroken(text: &str) -> String {
