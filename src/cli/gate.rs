@@ -33,8 +33,9 @@ pub(crate) struct GateArgs {
     /// With --gate: pass if B is not worse by M points or more, by the same bound
     #[arg(long, value_name = "M", requires = "gate", conflicts_with = "gain", value_parser = points)]
     margin: Option<f64>,
-    /// Exit with code 6 if B is worse than A at significance LEVEL (one-sided McNemar test, clustered
-    /// by page). For a fixed baseline A and a B that changes often [default LEVEL: 0.05]
+    /// Exit with code 6 if B is shown to be worse than A (one-sided McNemar test at significance
+    /// LEVEL, clustered by page), for builds that compare each B with a fixed baseline A [default
+    /// LEVEL: 0.05]
     #[arg(
         long,
         value_name = "LEVEL",

@@ -27,7 +27,7 @@ use super::{Exit, Failure, dotenv, mlflow_lines, run, settings, signals, stdout,
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct ImproveArgs {
-    /// Earlier runs that say how often two runs differ: one with --epochs, or two of the same questions [default: they differ on 15 % of the questions]
+    /// Earlier runs from which to estimate on how many questions two runs differ: one run with --epochs, or two runs over the same questions [default: 15 % of the questions]
     #[arg(num_args = 0..=2)]
     earlier: Vec<PathBuf>,
     #[command(flatten)]

@@ -55,7 +55,7 @@ Examples:
 
 The tutorial is docs/tutorial.md in the source repository.";
 
-/// Answer financial questions about report pages with two agents, and score them.
+/// Let two agents answer questions about financial reports, and score the answers.
 ///
 /// Without a command, `convfinqa` answers the questions in a dataset, scores the answers, and
 /// writes output/output.csv. Without arguments, the embedded analyst (rules and small trained
@@ -88,11 +88,11 @@ enum Command {
     Score(score::ScoreArgs),
     /// Find the cause of each wrong answer.
     Analyze(analyze::AnalyzeArgs),
-    /// Fit the probability that an answer is right to runs with gold.
+    /// Estimate from runs with gold how likely an answer is to be right.
     Calibrate(calibrate::CalibrateArgs),
     /// Compare two or more runs question by question.
     Compare(compare::CompareArgs),
-    /// Let a model change the prompts; keep only what is shown to help.
+    /// Let a model change the prompts; keep changes that prove to help.
     Improve(Box<improve::ImproveArgs>),
     /// Write a run's report and other files again from its journal.
     Report(report::ReportArgs),
