@@ -77,6 +77,57 @@ fn an_answer_is_written_as_a_person_writes_it() {
     }
 }
 
+/// `value` is what the program yields: a fraction if it computes one, and otherwise in percent.
+#[test]
+fn the_plain_value_of_a_percentage_is_the_printed_number() {
+    let place = opened();
+    place.write(
+        "rates.csv",
+        "item,2031,2030\nRevenue,1250,1000\nEffective tax rate,21.5%,23.4%\n",
+    );
+    let looked_up = "rates.csv 'what was the effective tax rate in 2031?'";
+    let change = "rates.csv 'what was the percentage change in revenue from 2030 to 2031?'";
+    for (asked, answer, value, plain) in [
+        (looked_up, "21.5%", 21.5, 21.5),
+        (change, "25.0%", 0.25, 25.0),
+        ("10k.htm 'Operating margin in 2031?'", "20.0%", 0.2, 20.0),
+        (
+            "10k.htm 'What share of 2031 sales came from Germany?'",
+            "26.0%",
+            0.26,
+            26.0,
+        ),
+    ] {
+        let read = place.run(&format!("ask {asked} --json")).answer();
+        has(
+            &read,
+            json!({"answer": answer, "value": value, "plain_value": plain}),
+        );
+    }
+    for (program, stated, value) in [
+        (json!("subtract(1250, 1000), divide(#0, 1000)"), "", 0.25),
+        (
+            json!("subtract(1250, 1000), divide(#0, 1000), multiply(#1, const_100)"),
+            "",
+            25.0,
+        ),
+        (Json::Null, "25.0%", 0.25),
+    ] {
+        let server = FaultServer::start(move |_| {
+            let analysis = json!({"steps": ["read"], "answer": stated, "program": program,
+                "evidence": [], "unit": {"kind": "percent"}});
+            Reply::chat(&analysis.to_string())
+        });
+        let url = server.base_url();
+        let model = format!("--model m --base-url {url} --critic off --json");
+        let read = place.run(&format!("ask {change} {model}")).answer();
+        has(
+            &read,
+            json!({"answer": "25.0%", "value": value, "plain_value": 25.0}),
+        );
+    }
+}
+
 /// Taxes that are printed below zero gave a rate of −26 %.
 #[test]
 fn a_tax_rate_has_no_sign_of_an_outflow() {
