@@ -70,6 +70,9 @@ fn what_was_received_is_told_from_what_was_spent() {
         ("How much was spent on food?", ""),
     ];
     assert_answers("german.csv", german, &questions);
+    let amounts = "Buchungstag;Empfänger;Betrag\n05.01.2031;REWE Markt;-12,50\n03.02.2031;REWE City;-20,25\n14.02.2031;Halden;-15,00\n";
+    let questions = [("How much was spent at REWE?", "32.75")];
+    assert_answers("amounts.csv", amounts, &questions);
     let currencies = "Date,Shop,Amount,Currency\n2031-01-05,Taxi,10,EUR\n2031-01-09,Taxi,20,GBP\n2031-02-09,Bus,3,EUR\n2032-02-09,Bus,4,EUR\n";
     let questions = [
         ("How much was spent on taxi?", ""),

@@ -363,3 +363,57 @@ fn of_side<'l>(
 
 /// The name of a sum of transactions.
 pub(crate) const SUM_OF_ROWS: &str = "sum of rows";
+
+#[cfg(test)]
+mod tests {
+    use finqa_core::question::Document;
+
+    use super::*;
+
+    /// True if a question is answered by a sum of the list with these rows.
+    fn is_summed(rows: [[&str; 4]; 2], question: &str) -> bool {
+        let header = ["Date", "Shop", "Kind", "Amount"];
+        let rows = std::iter::once(header).chain(rows);
+        let document = Document {
+            table: rows.map(|row| row.map(str::to_owned).to_vec()).collect(),
+            own: true,
+            ..Document::default()
+        };
+        let sum = Tables::read(&document).of_list(question);
+        sum.is_some_and(|sum| sum.is_ok())
+    }
+
+    #[test]
+    fn what_failed_was_moved_or_may_be_income_is_not_added_up() {
+        let failed = "declined failed cancelled canceled reverted pending voided rejected reversed";
+        let moved = "transfer transfers savings atm exchange exchanged top-up top-ups";
+        let earned =
+            "salary wages payroll pension income interest dividend dividends refund deposit";
+        let [at_rewe, in_all] = [
+            "How much was spent at Rewe?", "How much was spent in January?",
+        ];
+        for (words, question, minus, is_sure) in [
+            (failed, at_rewe, "-", false),
+            (moved, at_rewe, "-", true),
+            (moved, in_all, "-", false),
+            // Without signs, nothing else tells what was received.
+            (earned, at_rewe, "", true),
+            (earned, in_all, "", false),
+            ("taxi", in_all, "-", true),
+            ("taxi", in_all, "", true),
+        ] {
+            for word in words.split(' ') {
+                let [kind, first, second] = [
+                    format!("{word} abroad"),
+                    format!("{minus}12"),
+                    format!("{minus}20"),
+                ];
+                let rows = [
+                    ["2031-01-05", "Rewe", &kind, &first],
+                    ["2031-01-09", "Halden", "food", &second],
+                ];
+                assert_eq!(is_summed(rows, question), is_sure, "{word}: {question}");
+            }
+        }
+    }
+}

@@ -367,3 +367,118 @@ fn number(cells: &[Cell], c: usize) -> Option<f64> {
 fn text(cells: &[Cell], c: usize) -> &str {
     cells.get(c).map_or("", |cell| &*cell.raw)
 }
+
+#[cfg(test)]
+mod tests {
+    use finqa_core::question::Document;
+
+    use super::*;
+
+    /// Reads a page with these rows, whose cells are separated by `|`.
+    fn read(rows: &[&str]) -> Option<TransactionList> {
+        let row = |row: &&str| row.split('|').map(str::to_owned).collect::<Vec<_>>();
+        let document = Document {
+            table: rows.iter().map(row).collect(),
+            own: true,
+            ..Document::default()
+        };
+        TransactionList::read(0, &document.page().table)
+    }
+
+    /// The side of the first row of a list with this header.
+    fn side(header: &str, rows: &[&str]) -> Option<bool> {
+        let list = read(&[&[header][..], rows].concat());
+        list.unwrap_or_else(|| panic!("{header} {rows:?}")).rows[0].came_in
+    }
+
+    #[test]
+    fn a_heading_says_whether_a_column_has_amounts_and_whether_they_add_up() {
+        let words = "amount amounts value total sum spent spending paid cost costs expense expenses \
+            debit credit sales revenue turnover income betrag";
+        for word in words.split(' ') {
+            let header = format!("Date|Shop|{word}");
+            let list = read(&[
+                header.as_str(),
+                "2031-01-05|Rewe|12",
+                "2031-01-09|Halden|20",
+            ]);
+            assert_eq!(list.map(|list| list.amounts), Some(vec![2]), "{word}");
+        }
+        let balances = "balance running cumulative price rate no id ref year month day";
+        let counts = "quantity qty unit units number points hours shares";
+        for (words, adds_up) in [(balances, false), (counts, true)] {
+            for word in words.split(' ') {
+                let header = format!("Date|Shop|{word} amount|Amount");
+                let rows = [
+                    header.as_str(),
+                    "2031-01-05|Rewe|5|12",
+                    "2031-01-09|Halden|6|20",
+                ];
+                let list = read(&rows).unwrap_or_else(|| panic!("{word}"));
+                assert_eq!(list.amounts, [3], "{word}");
+                assert_eq!([2, 3].map(|c| list.adds_up(c)), [adds_up, true], "{word}");
+            }
+        }
+        for word in "client customer invoice sales revenue income buyer donor".split(' ') {
+            let header = format!("Date|{word}|Amount");
+            let list = read(&[
+                header.as_str(),
+                "2031-01-05|Rewe|12",
+                "2031-01-09|Halden|20",
+            ]);
+            assert!(list.is_some_and(|list| list.is_of_income()), "{word}");
+        }
+    }
+
+    #[test]
+    fn a_text_or_a_heading_says_whether_money_went_out_or_came_in() {
+        let out = "spent spend spending spends pay paid pays cost costs bought buy expense expenses \
+            expenditure purchase purchases debit dr withdrawal withdrawals out payment payments";
+        let into = "received receive earned income credit cr deposit deposits in paid-in refund \
+            refunds refunded";
+        let sold = "sell sold return returned";
+        for (words, came_in) in [(out, false), (into, true), (sold, true)] {
+            for word in words.split(' ') {
+                let row = format!("2031-01-05|Rewe|{word}|12");
+                // The other rows have marks for both sides, because without one for payments every
+                // row without a mark is a payment.
+                let others = ["2031-01-09|Fern|debit|20", "2031-01-10|Fern|expense|21"];
+                let others = others.into_iter().chain(["2031-01-11|Boss|income|22"]);
+                let rows: Vec<&str> = std::iter::once(row.as_str()).chain(others).collect();
+                let found = side("Date|Shop|Type|Amount", &rows);
+                assert_eq!(found, Some(came_in), "{word}");
+            }
+        }
+        let rows = ["2031-01-05|Rewe|12|", "2031-01-09|Halden||20"];
+        for word in out.split(' ') {
+            let header = format!("Date|Shop|{word}|Credit");
+            assert_eq!(side(&header, &rows), Some(false), "{word}");
+        }
+        for word in into.split(' ') {
+            let header = format!("Date|Shop|Debit|{word}");
+            assert_eq!(side(&header, &rows), Some(false), "{word}");
+        }
+    }
+
+    #[test]
+    fn a_total_or_a_balance_is_not_a_transaction() {
+        let rows = |word: &str| {
+            let last = format!("{word}|32");
+            let list = read(&[
+                "Date|Shop|Amount", "2031-01-05|Rewe|12", "2031-01-09|Halden|20", &last,
+            ]);
+            list.map(|list| list.rows.len())
+        };
+        for word in ["total", "subtotal", "balance"] {
+            assert_eq!(rows(&format!("|{word}")), Some(2), "{word}");
+        }
+        let words =
+            "opening closing brought carried forward starting ending previous old new on at of";
+        for word in words.split(' ') {
+            let text = format!("2031-01-31|{word} balance");
+            assert_eq!(rows(&text), Some(2), "{word}");
+        }
+        assert_eq!(rows("2031-01-31|Fern"), Some(3));
+        assert_eq!(rows("|Fern"), None);
+    }
+}

@@ -313,3 +313,71 @@ fn name_at<'q>(list: &TransactionList, words: &[&'q str]) -> Option<(usize, Vec<
         found.then_some((length, name))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use finqa_core::question::Document;
+
+    use super::*;
+
+    /// A question about a list with the payee "Rewe"; `None` if it does not ask for a sum, or not
+    /// surely.
+    fn read(question: &str) -> Option<SumQuestion<'_>> {
+        let rows = [
+            ["Date", "Shop", "Amount"],
+            ["2031-01-05", "Rewe", "-12"],
+            ["2031-01-09", "Boss", "20"],
+        ];
+        let document = Document {
+            table: rows.map(|row| row.map(str::to_owned).to_vec()).to_vec(),
+            own: true,
+            ..Document::default()
+        };
+        let list = TransactionList::read(0, &document.page().table).unwrap();
+        SumQuestion::read(&list, question)?.ok()
+    }
+
+    #[test]
+    fn a_verb_says_whether_money_went_out_or_came_in() {
+        let out = "spent spend spending spends pay paid pays cost costs bought buy expense expenses \
+            expenditure purchase purchases debit dr withdrawal withdrawals out payment payments \
+            went gone send sent buying debited";
+        let into = "received receive earned income credit cr deposit deposits paid-in refund \
+            refunds refunded get got made make earn credited";
+        let neutral = "charged billed invoiced";
+        for (words, came_in) in [(out, Some(false)), (into, Some(true)), (neutral, None)] {
+            for word in words.split(' ') {
+                let question = format!("How much was {word} at Rewe?");
+                let found = read(&question).map(|asked| asked.came_in);
+                assert_eq!(found, Some(came_in), "{word}");
+            }
+        }
+        for word in "refund refunds refunded".split(' ') {
+            assert!(read(&format!("How much was {word}?")).is_none(), "{word}");
+        }
+    }
+
+    #[test]
+    fn a_word_about_the_money_selects_no_rows() {
+        let about = "total totals sum all altogether overall amount amounts value transaction \
+            transactions store shop money what how much i me my we us our you it is was were are be \
+            been did do does has have had please tell show give";
+        for word in about.split(' ') {
+            let question = format!("{word} spent at Rewe");
+            let found = read(&question).and_then(|asked| asked.came_in);
+            assert_eq!(found, Some(false), "{word}");
+        }
+        assert!(read("gladly spent at Rewe").is_none());
+    }
+
+    #[test]
+    fn a_question_for_more_than_a_sum_is_no_sum() {
+        let beyond = "average mean median largest biggest smallest highest lowest most least count \
+            number many share percent percentage more less than difference change increase decrease \
+            compare compared per each every monthly which when who where balance ratio";
+        for word in beyond.split(' ') {
+            assert!(is_beyond(&format!("{word} spent at rewe")), "{word}");
+        }
+        assert!(!is_beyond("how much was spent at rewe"));
+    }
+}
