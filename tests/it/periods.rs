@@ -159,6 +159,13 @@ fn headings_are_read_as_people_and_programs_write_periods() {
         (["FY31", "FY30"], "sales in FY31"),
         (["2031.0", "2030.0"], "sales in 2031"),
         (["2031A", "2032E"], "sales in 2031"),
+        (["2031a", "2032e"], "sales in 2031"),
+        (["FY31A", "FY32e"], "sales in FY31"),
+        (["FY2031E", "FY2032E"], "sales in FY2031"),
+        (["CY2031E", "CY2032E"], "sales in 2031"),
+        (["1Q31A", "1Q32E"], "sales in the first quarter of 2031"),
+        (["Q1 31E", "Q1 32E"], "sales in Q1 2031"),
+        (["Mar-31A", "Mar-32E"], "sales in March 2031"),
     ] {
         let [first, second] = heads;
         place.write(
@@ -182,7 +189,8 @@ fn headings_are_read_as_people_and_programs_write_periods() {
 fn a_plan_is_never_the_latest() {
     let place = Workplace::new();
     for plan in [
-        "2032E", "FY32E", "2032F", "2032 Budget", "Forecast 2032", "2032 (plan)", "2032B",
+        "2032E", "FY32E", "2032F", "2032 Budget", "Forecast 2032", "2032 (plan)", "2032B", "FY32e",
+        "FY2032E", "CY2032E", "2032P",
     ] {
         let rows = [
             ["", "2030", "2031", plan],

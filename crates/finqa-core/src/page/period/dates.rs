@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
+use regex::{Captures, Match, Regex};
 
 use super::{Date, Period};
 use crate::page::years::{MONTHS, is_amount, year_of_two_digits};
@@ -14,21 +14,22 @@ static DATE: LazyLock<Regex> = LazyLock::new(|| {
         |december|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)";
     let year = r"(?:19|20)\d\d";
     let nth = "(?:st|nd|rd|th)?";
+    // The letter means actual, budgeted, expected, forecast or projected: "FY2024A", "1Q25E".
+    let mark = "[abefp]?";
     // At one place, the first form that matches counts, so a bare year comes after the full dates.
     let forms = [
         format!(r"\b(?P<iso>{year})-(?P<iso_m>\d\d)-(?P<iso_d>\d\d)\b"),
         format!(r"\b(?P<a>\d\d?)/(?P<b>\d\d?)/(?P<slash>{year}|\d\d)\b"),
         format!(r"\b(?P<dot_d>\d\d?)\.(?P<dot_m>\d\d?)\.(?P<dot>{year})\b"),
-        format!(r"\b(?:fy ?)?(?P<first>{year})[/\u{{2013}}-](?P<last>(?:20)?\d\d)\b"),
-        format!(r"\b(?P<m_y>{month})[-/'] ?'?(?P<y_m>\d\d)\b"),
+        format!(r"\b(?:fy ?)?(?P<first>{year})[/\u{{2013}}-](?P<last>(?:20)?\d\d){mark}\b"),
+        format!(r"\b(?P<m_y>{month})[-/'] ?'?(?P<y_m>\d\d){mark}\b"),
         format!(
             r"\b(?:(?P<d1>\d\d?){nth} (?:of )?)?(?P<m>{month})\b\.?(?: (?P<d>\d\d?){nth}\b)?(?: ?,? ?(?:of )?(?P<y>{year})\b)?"
         ),
-        // The letter means actual, budgeted or expected: "FY2024A", "CY2025E". A spreadsheet may
-        // write the year as "2031.0".
-        format!(r"\b(?:(?:[fc]y|f) ?'?)?(?P<bare>{year})(?:\.0|[abefp])?\b"),
-        r"\b[fc]y ?'?(?P<short>\d\d)[abefp]?\b".to_owned(),
-        r"\b(?:q[1-4]|[1-4]q|h[12]|[12]h)[ -]?'?(?P<of_part>\d\d)\b".to_owned(),
+        // A spreadsheet may write the year as "2031.0".
+        format!(r"\b(?:(?:[fc]y|f) ?'?)?(?P<bare>{year})(?:\.0|{mark})\b"),
+        format!(r"\b[fc]y ?'?(?P<short>\d\d){mark}\b"),
+        format!(r"\b(?:q[1-4]|[1-4]q|h[12]|[12]h)[ -]?'?(?P<of_part>\d\d){mark}\b"),
     ];
     regex!(&forms.join("|"))
 });
@@ -105,11 +106,11 @@ pub(super) fn dates(text: &str, order: DayOrder) -> (Vec<Named>, Vec<Range<usize
             end,
             ..Period::default()
         };
-        let last = found.group(&["last"]).filter(|_| end.month.is_none());
+        let last = found.0.name("last").filter(|_| end.month.is_none());
         if let (Some(first), Some(last)) = (end.year, last) {
             // A season ends one year after it begins. Any other pair is two years.
-            if last_digits(last) != Some((first + 1) % 100) {
-                out.extend(two_years(whole.range(), first, last));
+            if last_digits(last.as_str()) != Some((first + 1) % 100) {
+                out.extend(two_years(whole.start(), first, last));
                 continue;
             }
             period.start = Some(end);
@@ -217,9 +218,9 @@ fn last_digits(last: &str) -> Option<u16> {
     last.get(last.len() - 2..)?.parse().ok()
 }
 
-/// The two years at a place such as "2019-2021", which is not a season. `last` is the second year
-/// as written.
-fn two_years(place: Range<usize>, first: u16, last: &str) -> [Named; 2] {
+/// The two years of a text such as "2019-2021", which is not a season. It begins at `start`, and
+/// `last` is the second year as written.
+fn two_years(start: usize, first: u16, last: Match<'_>) -> [Named; 2] {
     let year = |year| Period {
         end: Date {
             year,
@@ -227,11 +228,11 @@ fn two_years(place: Range<usize>, first: u16, last: &str) -> [Named; 2] {
         },
         ..Period::default()
     };
-    let second = last_digits(last).map(|digits| first / 100 * 100 + digits);
+    let second = last_digits(last.as_str()).map(|digits| first / 100 * 100 + digits);
     [
         // A year has four bytes, and the sign after it can have several.
-        (place.start..place.start + 4, year(Some(first))),
-        (place.end - last.len()..place.end, year(second)),
+        (start..start + 4, year(Some(first))),
+        (last.range(), year(second)),
     ]
 }
 

@@ -31,11 +31,11 @@ static LENGTHS: LazyLock<Vec<(Regex, u8)>> = LazyLock::new(|| {
         (r"\b(?:nine|9)[- ]months?\b|\b9m\b".to_owned(), 9),
         (r"\b(?:twelve|12)[- ]months?\b".to_owned(), 12),
         (
-            r"\b(?:h[12]|[12]h)(?:[ -]?'?\d\d)?\b|\b(?:first|second|1st|2nd)[- ]half\b|\bhalf[- ]year".to_owned(),
+            r"\b(?:h[12]|[12]h)(?:[ -]?'?\d\d[abefp]?)?\b|\b(?:first|second|1st|2nd)[- ]half\b|\bhalf[- ]year".to_owned(),
             6,
         ),
         (
-            r"\b(?:(?:first|second|third|fourth|1st|2nd|3rd|4th)[- ](?:fiscal )?)?quarter(?:ly)?(?: [1-4])?\b|\b(?:q ?[1-4]|[1-4] ?q)(?:[ -]?'?\d\d)?\b|\bqtr\b"
+            r"\b(?:(?:first|second|third|fourth|1st|2nd|3rd|4th)[- ](?:fiscal )?)?quarter(?:ly)?(?: [1-4])?\b|\b(?:q ?[1-4]|[1-4] ?q)(?:[ -]?'?\d\d[abefp]?)?\b|\bqtr\b"
                 .to_owned(),
             3,
         ),
@@ -305,6 +305,16 @@ mod tests {
             ("cy2031", "2031"),
             ("f2031", "2031"),
             ("2032b", "2032"),
+            ("2032p", "2032"),
+            ("fy2031 e", "2031"),
+            ("q1 24e", "first quarter of 2024"),
+            ("1q24a", "first quarter of 2024"),
+            ("q4'25f", "fourth quarter of 2025"),
+            ("2h25e", "second half of 2025"),
+            ("2024/25e", "2025"),
+            ("2019-2021e", "2019; 2021"),
+            ("mar-25e", "March of 2025"),
+            ("dec 2025e", "December of 2025"),
             ("2031.0", "2031"),
             ("2031-12", "December of 2031"),
             ("2010-11", "2011"),

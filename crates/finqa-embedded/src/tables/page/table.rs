@@ -104,10 +104,10 @@ const QUALIFIERS: [&str; 7] = [
     "parent", "forma", "discontinued", "predecessor", "guarantor", "guarantors", "consolidating",
 ];
 
-/// Headings of figures that have not happened yet: "Budget 2032", "2032E", "FY32F".
+/// Headings of figures that have not happened yet: "Budget 2032", "2032E", "FY32F", "1Q32E".
 static PLAN: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
-        r"\b(?:budget(?:ed)?|plan(?:ned)?|forecast|outlook|guidance|target|proj(?:ected|ections?)?|est(?:imated?)?|fcst|expected|(?:fy ?'?)?(?:19|20)?\d\d[befp])\b"
+        r"\b(?:budget(?:ed)?|plan(?:ned)?|forecast|outlook|guidance|target|proj(?:ected|ections?)?|est(?:imated?)?|fcst|expected|(?:[fc]y ?'?|f|[qh][1-4]|[1-4][qh])?(?:19|20)?\d\d[befp])\b"
     )
 });
 
