@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 
+use finqa_core::text::counted;
 use finqa_journal::run::{Journal, RunFolder, RunKind, RunMeta};
 use finqa_report::output::terminal::{TerminalStyle, calibration_text};
 use finqa_report::output::write_json_pretty;
@@ -82,7 +83,12 @@ fn fitted_to(runs: &[String], output: &Path) -> Result<Calibration, Failure> {
     let pages: HashSet<u64> = judged.iter().map(|answer| answer.group.0).collect();
     let errors = judged.iter().filter(|answer| !answer.right).count();
     Ok(Calibration {
-        fitted_on: format!("{} answers of {} on {}", judged.len(), of.model(), of.data),
+        fitted_on: format!(
+            "{} of {} on {}",
+            counted(judged.len(), "answer"),
+            of.model(),
+            of.data
+        ),
         date: jiff::Timestamp::now().strftime("%F").to_string(),
         scope: Some(of.scope()),
         runs: metas.into_iter().map(|meta| meta.id).collect(),

@@ -244,8 +244,8 @@ fn printed_summary(agree: usize, defects: &[PrintedDefect]) -> String {
     let suspects = defects.iter().filter(|defect| defect.is_suspect).count();
     if suspects > 0 {
         summary += &format!(
-            "\n{suspects} of these are other figures, not only another sign or scale: scores are \
-             also given without them"
+            "\nother figures, not only another sign or scale: {suspects} of these; scores are also \
+             given without such golds"
         );
     }
     summary.push('\n');

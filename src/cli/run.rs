@@ -10,6 +10,7 @@ use tokio::runtime::Runtime;
 
 use finqa_agents::pair::{Fault, RunFailure};
 use finqa_core::error::{Kind, Kinded};
+use finqa_core::text::counted;
 use finqa_journal::run::{Finish, JournalError, RunFolder, RunKind, RunMeta};
 use finqa_journal::settings::Settings;
 use finqa_report::output::terminal::{
@@ -256,9 +257,9 @@ pub(super) fn check_thresholds(results: &RunResults, ci: &CiArgs) -> Result<(), 
         _ if summary.run.shard.is_some() => Ok(()),
         Finish::Complete => ci.check_thresholds(&summary.scores, None),
         _ => ci.report_unjudged(&format!(
-            "not judged: {} of {} questions have no outcome",
+            "not judged: no outcome for {} of {}",
             summary.left(),
-            summary.run.total
+            counted(summary.run.total, "question")
         )),
     }
 }

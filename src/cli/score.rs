@@ -288,10 +288,11 @@ fn unscored_reason(rows: &[Row]) -> Option<String> {
     };
     let count = rows.iter().filter(reads_table).count();
     (count > 0).then(|| {
+        let programs = rows.iter().filter(|row| row.program().is_some()).count();
         format!(
-            "note: {count} of {} programs read their page's table, which is not available, and are not \
-             executed; name the records with --data-path",
-            rows.iter().filter(|row| row.program().is_some()).count()
+            "note: {count} of {} not executed, because the page's table is not available; name the \
+             records with --data-path",
+            counted(programs, "program")
         )
     })
 }

@@ -129,11 +129,11 @@ fn the_example_of_an_evaluation_set_works_for_every_command() {
     let asked = place.run("--data-path own.json");
     asked
         .succeeds()
-        .tells("1 of 2 records have no stand-alone question and are not asked");
+        .tells("1 of 2 records without a stand-alone question, so not asked");
     let turns = place.run("--data-path own.json --mode conversations");
     turns
         .succeeds()
-        .tells("1 of 2 records have no conversation and are not asked");
+        .tells("1 of 2 records without a conversation, so not asked");
     let rows = "id,part,prediction\nACME/2033/page_12.pdf-1,qa,16%\n\
                 ACME/2033/page_13.pdf-1,0,310\nACME/2033/page_13.pdf-1,1,30\n";
     place.write("answers.csv", rows);

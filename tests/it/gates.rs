@@ -295,7 +295,7 @@ fn a_comparison_names_other_settings_and_intervals_of_few_pages() {
     shown
         .prints("Differs: --max-rounds: 3 in A, 1 in B")
         .prints("Differs: critic: ");
-    shown.prints("Do not trust the intervals of B - A: 9 pages are too few");
+    shown.prints("Do not trust the intervals of B - A: they are from 9 pages");
     let json = place.run(&format!("compare {a} {b} --json")).json();
     let difference = json!({"name": "--temperature", "a": "0.2", "b": "not set"});
     assert!(

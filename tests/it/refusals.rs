@@ -17,9 +17,9 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     ("--data-path large.json", 3, &["large.json, record 1", "field `id`", "write the id in quotes"]),
     ("--data-path ''", 2, &["the path of the data is blank"]),
     ("score mine.csv --data-path ' '", 2, &["the path of the data is blank"]),
-    ("score mine.csv", 3, &["none of its 2 answers has gold", "--data-path"]),
-    ("analyze mine.csv", 3, &["none of its 2 answers has gold", "--data-path"]),
-    ("compare mine.csv mine.csv", 3, &["none of the 2 questions has gold", "--data-path"]),
+    ("score mine.csv", 3, &["no gold to score its 2 answers by", "--data-path"]),
+    ("analyze mine.csv", 3, &["no gold to score its 2 answers by", "--data-path"]),
+    ("compare mine.csv mine.csv", 3, &["no gold to compare 2 questions by", "--data-path"]),
     ("score mine.csv --fail-under fe=1", 6, &["could not score any question"]),
     ("score missing.csv", 3, &["missing.csv"]),
     ("analyze", 2, &["no whole run yet in output/runs: `convfinqa run` starts one"]),
@@ -241,4 +241,47 @@ fn each_refusal_is_one_line_with_its_exit_code() {
     }
     assert_eq!(place.read("records.json"), kept);
     assert_eq!(place.read("ran/journal.sqlite"), "paid for");
+}
+
+/// Each said "1 records", "1 answers", "1 questions" or "1 page are".
+#[test]
+fn one_record_page_or_answer_is_in_the_singular() {
+    let place = Workplace::new();
+    place.write(
+        "turns.json",
+        r#"[{"id": "a", "filename": "p", "table": [["", "2001"], ["sales", "40"]],
+            "annotation": {"dialogue_break": ["what were sales?"], "turn_program": ["40"]}}]"#,
+    );
+    place.write("bare.csv", "id,prediction\na,1\n");
+    for (line, code, words) in [
+        (
+            "--data-path turns.json --range 1..2", 2, "the range 1..2 exceeds the 1 record of",
+        ),
+        (
+            "--data-path turns.json --mode questions",
+            3,
+            "no stand-alone question (qa, qa_0) in its 1 record",
+        ),
+        ("score bare.csv", 3, "no gold to score its 1 answer by"),
+        (
+            "compare bare.csv bare.csv", 3, "no gold to compare 1 question by",
+        ),
+        (
+            "env build --data-path turns.json --output new",
+            3,
+            "0 without gold, and 1 turn of conversations cannot be asked alone",
+        ),
+    ] {
+        place.run(line).fails(code, &[words]);
+    }
+    for (name, answer) in [("a.csv", 10), ("b.csv", 12)] {
+        let row = format!("Single_X/2010/page_1.pdf-1,what?,10,{answer}");
+        place.write(
+            name,
+            &format!("id,question,ground_truth,prediction\n{row}\n"),
+        );
+    }
+    let compared = place.run("compare a.csv b.csv").succeeds().unwrapped();
+    let told = "Do not trust the intervals of B - A: they are from 1 page, too few for a bootstrap";
+    assert!(compared.contains(told), "{compared}");
 }

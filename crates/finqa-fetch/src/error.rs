@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use finqa_core::error::{Kind, Kinded};
+use finqa_core::text::counted;
 
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DownloadError {
     #[error(
-        "cannot fetch {url} after {attempts} tries: {reason}; check the connection or the proxy and run the command again"
+        "cannot fetch {url} after {}: {reason}; check the connection or the proxy and run the command again",
+        counted(*attempts, "try")
     )]
     Unreachable {
         url: String,

@@ -137,7 +137,7 @@ fn what_is_not_a_data_file_is_said_in_a_line(#[case] text: &str, #[case] expecte
 #[case("/qa/exe_ans", json!([1]), "`qa.exe_ans`: is a list where a text, a number or null is expected")]
 #[case("/annotation/dialogue_break/1", json!(2), "`annotation.dialogue_break[1]`: is 2 where a text is expected")]
 #[case("/annotation/dialogue_break/1", json!(""), "`annotation.dialogue_break[1]`: is blank")]
-#[case("/annotation/exe_ans_list", json!([1]), "`annotation.exe_ans_list`: has 1 entries where dialogue_break has 2")]
+#[case("/annotation/exe_ans_list", json!([1]), "`annotation.exe_ans_list`: has 1 entry where dialogue_break has 2")]
 #[case("/annotation/turn_program", json!(["1", "2", "3"]), "`annotation.turn_program`: has 3 entries")]
 #[case("/annotation/turn_ind", json!(1), "`annotation.turn_ind`: this is a file of single turns")]
 fn a_wrong_field_is_named_with_file_record_and_path(

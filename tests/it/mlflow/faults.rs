@@ -333,7 +333,7 @@ fn traces_that_are_refused_are_said_and_a_cut_one_is_passed_over() {
     let uri = server.uri();
     let ran = place.run_with("track sync last", &[("MLFLOW_TRACKING_URI", &*uri)]);
     ran.succeeds();
-    ran.tells("traces: 3 of traces.jsonl were refused");
+    ran.tells("traces: 3 of traces.jsonl refused");
     sync(&place, &server.uri()).succeeds().prints("every run");
 }
 

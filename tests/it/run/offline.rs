@@ -94,5 +94,5 @@ fn a_file_of_turns_only_runs_as_conversations() {
     assert_eq!(place.summary()["run"]["settings"]["mode"], "conversations");
     place
         .run("--data-path turns.json --mode questions")
-        .fails(3, &["none of its"]);
+        .fails(3, &["no stand-alone question (qa, qa_0) in its"]);
 }

@@ -42,7 +42,7 @@ fn programs_that_read_a_table_are_executed_over_the_records_that_are_named() {
     assert_eq!(named, (1.0.into(), String::new()));
     let (rate, told) = executed("");
     assert_eq!(rate, serde_json::Value::Null);
-    let words = "1 of 1 programs read their page's table";
+    let words = "1 of 1 program not executed";
     assert!(
         told.contains(words) && told.contains("--data-path"),
         "{told}"

@@ -65,7 +65,7 @@ fn a_cell_of_a_csv_may_be_a_list_or_an_object(#[case] cell: &str, #[case] expect
 #[case::two_answers("answer", json!({"answer": "5", "value": 6}), "an object (answer, value)")]
 #[case::no_answer("prediction", json!({"error": "timeout"}), "an object (error)")]
 #[case::inside("prediction", json!([["5", "6"]]), "a list of 2 values")]
-#[case::steps("program", json!([["subtract", "10", "8"]]), "a list of 1 values, expected text or a list of tokens")]
+#[case::steps("program", json!([["subtract", "10", "8"]]), "a list of 1 value, expected text or a list of tokens")]
 #[case::program("predicted", json!({"op": "add"}), "an object (op)")]
 #[case::question("question", json!({"text": "why?"}), "an object (text)")]
 #[case::latency("latency", json!([1, 2]), "a list of 2 values")]
@@ -300,7 +300,7 @@ fn the_official_prediction_file_is_read_and_written_again(#[case] mode: &str, #[
     let data = finqa_score::dataset::sample().unwrap();
     assert_eq!(rescore(first, Some(&data)).unwrap()[0].key.part, part);
     // It has no golds of its own.
-    let told = "none of its";
+    let told = "no gold to score its";
     place
         .run("score official.json")
         .fails(3, &["official.json", told, "--data-path"]);

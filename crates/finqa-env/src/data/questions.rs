@@ -7,6 +7,8 @@ use csv::{ReaderBuilder, StringRecord, Trim};
 use serde::Deserialize;
 use serde_json::{Number, Value};
 
+use finqa_core::text::counted;
+
 use super::EnvError;
 
 /// One question of the environment.
@@ -114,8 +116,8 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(Vec<EnvQuestion>, Vec<S
         let record: StringRecord = record.map_err(unread)?;
         let line = record.position().map_or(0, csv::Position::line);
         if record.len() != headers.len() {
-            let (got, want) = (record.len(), headers.len());
-            let problem = format!("line {line}: {got} fields where the header has {want}");
+            let (got, want) = (counted(record.len(), "field"), headers.len());
+            let problem = format!("line {line}: {got} where the header has {want}");
             problems.push(problem);
             continue;
         }

@@ -8,15 +8,19 @@ use thiserror::Error;
 use crate::settings::Shard;
 use finqa_agents::pair::{Answer, answer_history};
 use finqa_core::error::{Kind, Kinded};
+use finqa_core::text::counted;
 use finqa_score::dataset::{
     Case, Dataset, HistoryEntry, HistoryMode, Mode, QuestionKey, Record, RecordKind,
 };
 
 #[derive(Debug, Error)]
 pub enum PlanError {
-    #[error("{path}: none of its {records} records has a stand-alone question (qa, qa_0)")]
+    #[error("{path}: no stand-alone question (qa, qa_0) in its {}", counted(*records, "record"))]
     NoQuestions { path: String, records: usize },
-    #[error("{path}: none of its {records} records has a conversation (annotation.dialogue_break)")]
+    #[error(
+        "{path}: no conversation (annotation.dialogue_break) in its {}",
+        counted(*records, "record")
+    )]
     NoTurns { path: String, records: usize },
 }
 

@@ -18,6 +18,7 @@ use finqa_env::data::{BuildNote, COMPANIES, Catalog, DataFiles, EnvError, METADA
 
 use expected_answer::ExpectedAnswer;
 use finqa_core::program::Program;
+use finqa_core::text::counted;
 use finqa_score::dataset::{Case, Dataset, QuestionKey};
 use page::PageTables;
 
@@ -123,12 +124,13 @@ fn files(dataset: &Dataset, out: &Path) -> Result<(DataFiles, BuildReport), EnvE
         }
     }
     if report.questions == 0 {
-        let (without_gold, turns) = (report.without_gold, dataset.turn_count());
+        let turns = counted(dataset.turn_count(), "turn");
         return Err(EnvError::Data {
             path: dataset.source.clone().into(),
             reason: format!(
-                "no stand-alone question to build from: {without_gold} are without gold, and \
-                 {turns} turns of conversations cannot be asked alone"
+                "no stand-alone question to build from: {} without gold, and {turns} of \
+                 conversations cannot be asked alone",
+                report.without_gold
             ),
         });
     }

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use finqa_agents::llm::ModelError;
 use finqa_core::error::{Kind, Kinded};
+use finqa_core::text::counted;
 use finqa_journal::answers::AnswersError;
 use finqa_journal::run::{Finish, FolderError, JournalError, LockError};
 use finqa_report::output::OutputError;
@@ -25,9 +26,9 @@ pub enum SearchError {
     TooFewPages,
     /// The gate cannot detect the requested gain. `cost` says what enough questions would cost.
     #[error(
-        "not enough data: the gate has {} questions, and takes {} to detect a gain of {} points with \
+        "not enough data: the gate has {}, and takes {} to detect a gain of {} points with \
          80 % power at a discordance of {:.1} % ({})",
-        power.gate_questions,
+        counted(power.gate_questions, "question"),
         power.needed,
         100.0 * power.detect,
         100.0 * power.discordance,

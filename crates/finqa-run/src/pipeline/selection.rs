@@ -1,5 +1,6 @@
 //! Loads and selects the records to ask about, and plans their questions.
 
+use finqa_core::text::counted;
 use finqa_journal::run::Plan;
 use finqa_journal::settings::Settings;
 use finqa_score::dataset::{self, Dataset, Mode, Selection, Source};
@@ -87,7 +88,7 @@ fn mode(settings: &Settings, dataset: &Dataset, note: impl Fn(&str)) -> Mode {
 
 /// A line about records that have no question of this mode; `None` if every record has one.
 fn not_asked(dataset: &Dataset, mode: Mode) -> Option<String> {
-    let (other, questions) = match mode {
+    let (other, question) = match mode {
         Mode::Questions => ("conversations", "stand-alone question"),
         Mode::Conversations => ("questions", "conversation"),
     };
@@ -96,11 +97,11 @@ fn not_asked(dataset: &Dataset, mode: Mode) -> Option<String> {
         Mode::Questions => record.questions.is_empty(),
         Mode::Conversations => record.turns.is_empty(),
     });
-    let (lacking, all) = (lacking.count(), dataset.records.len());
+    let (lacking, all) = (lacking.count(), counted(dataset.records.len(), "record"));
     (lacking > 0).then(|| {
         format!(
-            "{lacking} of {all} records have no {questions} and are not asked; \
-             --mode {other} asks them"
+            "{lacking} of {all} without a {question}, so not asked; \
+             --mode {other} asks such records"
         )
     })
 }

@@ -5,6 +5,7 @@ use thiserror::Error;
 use crate::dataset::QuestionKey;
 use crate::score::Rule;
 use finqa_core::error::{Kind, Kinded};
+use finqa_core::text::counted;
 
 #[derive(Debug, Error)]
 pub enum AnalysisError {
@@ -25,7 +26,7 @@ pub enum AnalysisError {
          rows are paired by id, part and epoch"
     )]
     NothingInCommon { a: String, b: String },
-    #[error("none of the {questions} questions has gold to compare by")]
+    #[error("no gold to compare {} by", counted(*questions, "question"))]
     NothingToCompare { questions: usize },
     #[error("{} can judge none of the questions", rule.title())]
     NotJudged { rule: Rule },

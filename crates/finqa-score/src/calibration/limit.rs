@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use finqa_agents::pair::Solution;
 use finqa_core::stats::answers_needed;
+use finqa_core::text::counted;
 
 use super::curve::RiskCurve;
 use super::error::CalibrationError;
@@ -85,9 +86,9 @@ impl RiskCurve {
         };
         let Some(measured) = first.measured else {
             return Some(format!(
-                "{:.1} % of the {} likeliest answers are expected to be wrong",
+                "{:.1} % expected to be wrong among the likeliest {}",
                 100.0 * first.expected_error,
-                first.n
+                counted(first.n, "answer")
             ));
         };
         let wrong = measured.rate();
@@ -97,13 +98,13 @@ impl RiskCurve {
         let worth = measured.effective / measured.n as f64;
         Some(match answers_needed(wrong, limit.rate()) {
             Some(needed) => format!(
-                "needs about {} given answers if {percent:.1} % are wrong; there are {}",
+                "needs about {} given answers if {percent:.1} % are wrong, instead of {}",
                 10.0 * (needed as f64 / worth / 10.0).ceil(),
                 measured.n
             ),
             None => format!(
-                "{percent:.1} % of the {} likeliest answers are wrong",
-                measured.n
+                "{percent:.1} % wrong among the likeliest {}",
+                counted(measured.n, "answer")
             ),
         })
     }
@@ -226,9 +227,10 @@ mod tests {
         assert_eq!(needs(336, 10), "");
         assert_eq!(
             needs(50, 1),
-            "needs about 170 given answers if 2.0 % are wrong; there are 50"
+            "needs about 170 given answers if 2.0 % are wrong, instead of 50"
         );
-        assert_eq!(needs(90, 9), "10.0 % of the 90 likeliest answers are wrong");
+        assert_eq!(needs(90, 9), "10.0 % wrong among the likeliest 90 answers");
+        assert_eq!(needs(1, 1), "100.0 % wrong among the likeliest 1 answer");
         assert_eq!(needs(0, 0), "no answer has a probability");
     }
 

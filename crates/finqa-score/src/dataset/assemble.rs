@@ -301,7 +301,9 @@ fn conversation(
             Err(wrong(
                 &format!("annotation.{field}"),
                 &format!(
-                    "has {length} entries where dialogue_break has {count} questions; give one a turn, or none at all"
+                    "has {} where dialogue_break has {}; give one a turn, or none at all",
+                    counted(length, "entry"),
+                    counted(count, "question")
                 ),
             ))
         }

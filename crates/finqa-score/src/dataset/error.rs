@@ -1,6 +1,7 @@
 //! The errors of data files, selections and downloads.
 
 use finqa_core::error::{Kind, Kinded};
+use finqa_core::text::counted;
 use std::path::PathBuf;
 
 /// Says in one line what is wrong, where, and what to do about it.
@@ -72,7 +73,10 @@ pub enum DatasetError {
         "`{range}` is not a range of records: write `A..B` with A below B, counted from 0, B excluded, e.g. 0..100"
     )]
     RangeForm { range: String },
-    #[error("the range {range} exceeds the {records} records of {origin}: it may end at {records}")]
+    #[error(
+        "the range {range} exceeds the {} of {origin}: it may end at {records}",
+        counted(*records, "record")
+    )]
     RangeBeyondEnd {
         origin: String,
         range: String,

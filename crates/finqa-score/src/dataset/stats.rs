@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use finqa_core::text::counted;
+
 use super::{Case, Dataset, RecordKind};
 
 /// The numbers of records, pages, questions and turns of a dataset, as text.
@@ -18,14 +20,14 @@ pub fn stats_text(dataset: &Dataset) -> String {
     let turns = records.iter().flat_map(|record| &record.turns);
     format!(
         "{}\nblake3     {}\n\
-         records    {} ({} Single, {doubles} Double) on {} pages\n\
+         records    {} ({} Single, {doubles} Double) on {}\n\
          questions  {} stand-alone, {} with program and value\n\
          turns      {}, {} with program and value\n",
         dataset.source,
         dataset.hash,
         records.len(),
         records.len() - doubles,
-        pages.len(),
+        counted(pages.len(), "page"),
         dataset.question_count(),
         questions.filter(has_value).count(),
         dataset.turn_count(),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use finqa_core::error::{Kind, Kinded};
+use finqa_core::text::counted;
 use thiserror::Error;
 
 /// An error of reading or pairing predictions. Lines are counted from 1.
@@ -131,7 +132,7 @@ pub enum ScoreError {
         data: String,
         dataset: String,
     },
-    #[error("{}: none of its {rows} answers has gold to score by", path.display())]
+    #[error("{}: no gold to score its {} by", path.display(), counted(*rows, "answer"))]
     NothingScored { path: PathBuf, rows: usize },
     #[error("the built-in list of suspect golds")]
     Suspects(#[source] serde_json::Error),

@@ -303,7 +303,7 @@ impl Delivery<'_> {
             }
         }
         if refused > 0 {
-            let line = format!("traces: {refused} of traces.jsonl were refused");
+            let line = format!("traces: {refused} of traces.jsonl refused");
             self.shortfalls.push(line);
         }
         Ok(())

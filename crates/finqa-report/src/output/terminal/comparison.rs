@@ -23,7 +23,7 @@ pub fn comparison_tables(comparison: &Comparison<'_>, style: TerminalStyle) -> S
     let side = |name: &str, side: &RunSide| {
         let left_out = match side.left_out {
             0 => String::new(),
-            n => format!(", {n} left out because the other lacks them"),
+            n => format!(", {n} left out, which the other lacks"),
         };
         let model = side.model.as_deref().map(shown_model);
         let model = model.map_or_else(String::new, |model| format!("{model}; "));
@@ -55,8 +55,8 @@ pub fn comparison_tables(comparison: &Comparison<'_>, style: TerminalStyle) -> S
     parts.extend(unreliable.next().map(|rule| {
         let pages = counted(rule.pages, "page");
         style.wrap(&format!(
-            "Do not trust the intervals of B - A: {pages} are too few for a bootstrap over pages, \
-             which takes at least {ENOUGH_PAGES}. McNemar's p holds for any number."
+            "Do not trust the intervals of B - A: they are from {pages}, too few for a bootstrap \
+             over pages, which takes at least {ENOUGH_PAGES}. McNemar's p holds for any number."
         ))
     }));
     for (name, side) in [("A", &comparison.a), ("B", &comparison.b)] {

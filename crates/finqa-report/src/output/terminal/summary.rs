@@ -270,9 +270,9 @@ fn unfinished_line(summary: &Summary, output: &Path) -> Option<String> {
     let (state, command) = summary.unfinished(output)?;
     // Not broken into lines, so that users can copy it.
     let command = unbroken(&command);
-    let (left, total) = (summary.left(), summary.run.total);
+    let (left, all) = (summary.left(), counted(summary.run.total, "question"));
     Some(format!(
-        "{state}: {left} of {total} questions have no outcome yet; {command} asks them."
+        "{state}: no outcome yet for {left} of {all}; {command} continues."
     ))
 }
 

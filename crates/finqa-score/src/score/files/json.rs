@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
 
 use finqa_core::program::tokens;
+use finqa_core::text::counted;
 
 /// The content of a field. It decides how a list or an object in the field is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +124,10 @@ fn unread(value: &Value, form: Form) -> String {
             let keys: Vec<&str> = fields.keys().map(String::as_str).take(5).collect();
             format!("an object ({})", keys.join(", "))
         }
-        value => format!("a list of {} values", value.as_array().map_or(0, Vec::len)),
+        value => {
+            let length = value.as_array().map_or(0, Vec::len);
+            format!("a list of {}", counted(length, "value"))
+        }
     };
     match form {
         Form::Program => format!("{found}, expected text or a list of tokens"),
