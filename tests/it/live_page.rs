@@ -57,7 +57,7 @@ fn the_report_of_a_run_in_progress_says_so_until_the_run_ends() {
     let (mut run, page) = SlowRun::with_page(10);
     let text = std::fs::read_to_string(&page).unwrap();
     assert!(text.contains("id=\"live\"") && text.contains("<strong>In progress.</strong>"));
-    assert!(text.contains("questions have an outcome; every figure below is over these"));
+    assert!(text.contains("questions with an outcome; every figure below is over these"));
     assert!(
         !text.contains("Not complete."),
         "it is not said to be resumed"

@@ -194,7 +194,7 @@ fn passes_are_compared_only_where_there_are_several() {
     assert_eq!(two["epochs"].as_array().unwrap().len(), 2);
     let folder = two_passes.run_folder();
     let report = std::fs::read_to_string(folder.join("report.html")).unwrap();
-    assert!(report.contains("1 questions were not answered the same in every pass"));
+    assert!(report.contains("Not answered the same in every pass: 1 question;"));
     let compared = two_passes.run("compare last last --html compared.html");
     compared.succeeds().prints("A: 2 passes by FE: mean 50.0 %");
     compared.prints("B: Not answered the same in every pass: 1 of 1 question; wrong in all");

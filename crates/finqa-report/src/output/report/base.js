@@ -204,7 +204,7 @@ const listOf = (options) => {
     if (anew) { choose(); state.page = 0; }
     const from = state.page * PAGE, to = Math.min(from + PAGE, matching.length);
     at("shown").textContent = matching.length === 0 ? "No question matches."
-      : `${numbers.format(from + 1)}–${numbers.format(to)} of ${numbers.format(matching.length)} questions`
+      : `${numbers.format(from + 1)}–${numbers.format(to)} of ${numbers.format(matching.length)} question${matching.length === 1 ? "" : "s"}`
         + (matching.length < rows.length ? ` (${numbers.format(rows.length)} in all)` : "") + options.summary(matching);
     at("list").replaceChildren(el("table", {},
       el("caption", { class: "hidden" }, "Questions; the question's text opens its details"),

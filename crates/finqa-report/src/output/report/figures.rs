@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use finqa_core::stats::Rate;
+use finqa_core::text::{self, grouped};
 
 use super::list::{FACETS, ReportQuestions, rank};
 
@@ -104,9 +105,23 @@ pub(super) fn seconds(value: f64) -> String {
     }
 }
 
+/// A count with its noun, with commas between the thousands.
+pub(super) fn counted(count: u64, noun: &str) -> String {
+    let plain = text::counted(count, noun);
+    let nouns = plain.split_once(' ').map_or("", |(_, nouns)| nouns);
+    format!("{} {nouns}", grouped(count))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A page of one question said "1 questions on 1 pages".
+    #[test]
+    fn one_is_in_the_singular_and_thousands_have_commas() {
+        assert_eq!(counted(1, "question"), "1 question");
+        assert_eq!(counted(1_234, "model call"), "1,234 model calls");
+    }
 
     #[test]
     fn quantities_are_short() {

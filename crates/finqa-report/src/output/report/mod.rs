@@ -207,6 +207,7 @@ impl WrittenPage<'_> {
         environment.add_filter("seconds", figures::seconds);
         environment.add_filter("p_value", p_value);
         environment.add_filter("grouped", finqa_core::text::grouped);
+        environment.add_filter("counted", figures::counted);
         // The names end in `.html`, so that minijinja escapes inserted text as HTML.
         for (name, source) in TEMPLATES {
             environment.add_template(name, source)?;
