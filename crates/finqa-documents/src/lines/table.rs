@@ -2,6 +2,8 @@
 //! where figures overlap, and the header is the text that is centred above the columns. The
 //! distances, lengths and weights are set by hand.
 
+use finqa_core::page::years_in;
+
 use super::positioned::{LINES_APART, PlacedLine, PlacedPiece};
 use crate::cells::{self};
 use crate::grid::spans::{self, PrintedCell, SpannedCell};
@@ -57,10 +59,33 @@ impl PlacedLine {
         let is_period = |piece: &PlacedPiece| cells::names_period(&piece.text);
         if self.pieces.len() == columns.len() && self.pieces.iter().all(is_period) {
             0
+        } else if self.dates_each(columns) {
+            1
         } else {
             let left = |piece: &&PlacedPiece| piece.middle() < 2 * first;
             self.pieces.iter().take_while(left).count()
         }
+    }
+
+    /// True for a label and then a year for each of several columns. A year can be left of its
+    /// column, because headings may be centred above figures that end at the right of their cells.
+    /// Above a single column, such a line may be a sentence.
+    fn dates_each(&self, columns: &[ColumnSpan]) -> bool {
+        let ([first, _, ..], Some((label, years))) = (columns, self.pieces.split_first()) else {
+            return false;
+        };
+        let is_dated = |piece: &PlacedPiece| !years_in(&piece.text).is_empty();
+        let in_order = |(at, piece): (usize, &PlacedPiece)| {
+            let before = at.checked_sub(1).and_then(|before| columns.get(before));
+            let after = columns.get(at + 1);
+            before.is_none_or(|column| 2 * column.1 <= piece.middle())
+                && after.is_none_or(|column| piece.middle() <= 2 * column.0)
+        };
+        years.len() == columns.len()
+            && label.middle() < 2 * first.0
+            && !is_dated(label)
+            && years.iter().all(is_dated)
+            && years.iter().enumerate().all(in_order)
     }
 
     /// True if the line has words or years above the columns, and no figures.

@@ -290,6 +290,30 @@ mod tests {
         assert_eq!(texts, ["Statements of income"]);
     }
 
+    /// The first year counted as a second label, so the line was no header.
+    #[test]
+    fn years_centred_above_figures_that_end_at_the_right_are_headings() {
+        let page = drawn(&[
+            (72, 710, "Item"),
+            (330, 710, "2031"),
+            (480, 710, "2030"),
+            (72, 698, "Net sales"),
+            (395, 698, "1,204"),
+            (555, 698, "987"),
+            (72, 686, "Interest"),
+            (400, 686, "(12)"),
+            (560, 686, "8"),
+        ]);
+        let rows = [
+            ["Item", "2031", "2030"],
+            ["Net sales", "1,204", "987"],
+            ["Interest", "(12)", "8"],
+        ];
+        let (tables, texts) = read_pages(&[&page]);
+        assert_eq!(tables, [rows]);
+        assert_eq!(texts.len(), 0, "{texts:?}");
+    }
+
     #[test]
     fn words_are_put_together_however_they_are_drawn() {
         for (name, drawing) in [
