@@ -1,7 +1,7 @@
 //! Finds the parts of a question that name the operands of an operation: "sales" and "debt" in "the
 //! ratio of sales to debt".
 
-use super::wording::{Wording, plain};
+use super::wording::{Wording, split};
 use crate::reading::text::{TokenKind, tokenize};
 use crate::reading::words::{is_stop, is_weak};
 
@@ -42,23 +42,12 @@ pub(crate) fn span(text: &str) -> OperandSpan {
 /// texts name a quantity or a year.
 pub(crate) fn operands(asked: &Wording, forms: &[(&str, &[&str])]) -> Option<(String, String)> {
     forms.iter().find_map(|(lead, connectors)| {
-        let found = if lead.is_empty() {
-            connectors.iter().find_map(|c| asked.split(c))
-        } else {
-            let rest = asked.phrase.get(asked.find(lead)? + lead.len() + 1..)?;
-            connectors.iter().find_map(|c| split(rest, c))
+        let rest = match *lead {
+            "" => asked.phrase.as_str(),
+            lead => after(asked, lead)?,
         };
+        let found = connectors.iter().find_map(|c| split(rest, c));
         found.filter(|(a, b)| span(a).says_anything() && span(b).says_anything())
-    })
-}
-
-/// The texts before and after the first occurrence of a connector as whole words. `None` if the
-/// text lacks it.
-pub(crate) fn split(text: &str, connector: &str) -> Option<(String, String)> {
-    text.match_indices(' ').find_map(|(at, _)| {
-        let after = text.get(at + 1..)?.strip_prefix(connector)?;
-        let right = after.strip_prefix(' ')?;
-        Some((plain(text.get(..at)?), plain(right)))
     })
 }
 
@@ -90,8 +79,8 @@ fn by_connector(asked: &Wording) -> Option<(String, String)> {
         "was what percent of", "were what percent of", "where what percent of",
         "is what percent of", "are what percent of", "made up what percent of",
     ];
-    let mut pairs = connectors.iter().filter_map(|it| asked.split(it));
-    pairs.next().map(|(a, b)| (tidy(&a), b))
+    let (a, b) = connectors.iter().find_map(|it| asked.split(it))?;
+    Some((tidy(&a), b))
 }
 
 /// "The sales to debt ratio": the texts before and after "to".
@@ -120,7 +109,9 @@ fn share_of_whole(asked: &Wording) -> Option<(String, String)> {
         "comes from", "are from", "was from", "were from", "is from", "related to",
         "are related to", "is related to", "was related to", "dedicated to", "allocated to",
         "was allocated to", "is allocated to", "was", "were", "is", "are", "where", "will be",
-        "comprised", "that", "associated with", "from", "in", "for",
+        "comprised", "that", "associated with",
+        // Last, because they also occur inside the whole.
+        "from", "in", "for",
     ];
     let leads = [
         "percent of", "portion of", "proportion of", "share of", "part of", "fraction of",
@@ -132,12 +123,7 @@ fn share_of_whole(asked: &Wording) -> Option<(String, String)> {
         if let Some((whole, part)) = did.find_map(|verb| split(rest, verb)) {
             return Some((tidy(&part), whole));
         }
-        let (whole, part) = verbs
-            .iter()
-            // "From", "in" and "for" only if no other fits: they also occur inside the whole.
-            .take(verbs.len() - 3)
-            .find_map(|verb| split(rest, verb))
-            .or_else(|| verbs.iter().find_map(|verb| split(rest, verb)))?;
+        let (whole, part) = verbs.iter().find_map(|verb| split(rest, verb))?;
         (!whole.trim().is_empty() && span(&part).says_anything()).then_some((part, whole))
     })
 }
