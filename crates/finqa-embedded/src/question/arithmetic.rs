@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use super::conversation::EarlierTurn;
-use super::mention::span;
+use super::mention::{names_quantity, says_anything};
 use super::plan::ProgramPlan;
 use super::plan_question::PlanQuestion;
 use super::reference::{SURE, TurnOperand, join, resolve};
@@ -46,7 +46,7 @@ pub(crate) fn constant_step(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<Pro
             "and" if !left.contains(" difference ") => return None,
             _ => {}
         }
-        let named = span(&left).says_anything() && !q.refers;
+        let named = says_anything(&left) && !q.refers;
         let operand = if named {
             resolve(q, &left)
         } else {
@@ -67,7 +67,7 @@ pub(crate) fn constant_step(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<Pro
 fn resolve_value(q: &PlanQuestion<'_>, left: &str) -> TurnOperand {
     match q.state.last() {
         Some(last)
-            if !span(left).says_anything()
+            if !says_anything(left)
                 && !left.contains(" change ")
                 && !left.contains(" difference ")
                 && !left.contains(" sum ") =>
@@ -220,13 +220,13 @@ pub(crate) fn constant(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
             let known = |number| TurnOperand::Known(Expr::constant(number));
             let open = |text: &str| TurnOperand::Open(Box::new(q.query(text)));
             let (a, b) = match first {
-                Some(first) if !span(&left).says_anything() => {
+                Some(first) if !says_anything(&left) => {
                     let second = number.map_or_else(|| open(&right), known);
                     (known(first), second)
                 }
                 _ => {
                     let number = known(number?);
-                    (span(&left).names().then(|| open(&left))?, number)
+                    (names_quantity(&left).then(|| open(&left))?, number)
                 }
             };
             Some(join("constant", *op, a, b).free(SURE, Number))
@@ -237,6 +237,6 @@ pub(crate) fn constant(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
 pub(crate) fn numbers_only(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
     let numbers = q.asked.tokens.iter();
     let numbers = numbers.filter(|t| t.kind == TokenKind::Number).count();
-    let pure = numbers == 2 && !span(&q.asked.phrase).names();
+    let pure = numbers == 2 && !names_quantity(&q.asked.phrase);
     pure.then(|| constant(q)).flatten()
 }

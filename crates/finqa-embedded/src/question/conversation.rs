@@ -3,13 +3,12 @@
 
 use finqa_core::question::HistoryEntry;
 
+use super::mention::is_name;
 use super::slot_words::weighted;
 use super::slots::{SlotQuery, SlotScorer};
 use super::wording::Wording;
 use crate::expr::{Expr, alike_but_for_signs};
 use crate::reading::facts::Facts;
-use crate::reading::text::TokenKind;
-use crate::reading::words::{is_stop, is_weak};
 use finqa_core::program::Op;
 
 /// An earlier turn: its question and its answer.
@@ -178,10 +177,7 @@ impl EarlierTurns {
 
 /// True if a question names no quantity, only years, pronouns and operations: "and in 2012?".
 pub(crate) fn is_bare(asked: &Wording) -> bool {
-    !asked
-        .tokens
-        .iter()
-        .any(|t| t.kind == TokenKind::Word && !is_stop(&t.text) && !is_weak(&t.text))
+    !asked.tokens.iter().any(is_name)
 }
 
 /// Finds the facts of an expression's literals, ignoring signs. If several facts have the same

@@ -2,38 +2,23 @@
 //! ratio of sales to debt".
 
 use super::wording::{Wording, split};
-use crate::reading::text::{TokenKind, tokenize};
+use crate::reading::text::{TextToken, TokenKind, tokenize};
 use crate::reading::words::{is_stop, is_weak};
 
-/// The numbers of words and years by which a part of a question can name an operand.
-pub(crate) struct OperandSpan {
-    /// Number of words that are neither stop words nor words for operations.
-    content: usize,
-    years: usize,
+/// True for a word that is neither a stop word nor a word for an operation.
+pub(super) fn is_name(token: &TextToken<'_>) -> bool {
+    token.kind == TokenKind::Word && !is_stop(&token.text) && !is_weak(&token.text)
 }
 
-impl OperandSpan {
-    /// True if the part names a quantity.
-    pub(crate) fn names(&self) -> bool {
-        self.content > 0
-    }
-
-    /// True if the part names a quantity or a year.
-    pub(crate) fn says_anything(&self) -> bool {
-        self.content + self.years > 0
-    }
+/// True if a part of a question names a quantity.
+pub(super) fn names_quantity(text: &str) -> bool {
+    tokenize(text).iter().any(is_name)
 }
 
-/// Counts the naming words and the years of a part of a question.
-pub(crate) fn span(text: &str) -> OperandSpan {
+/// True if a part of a question names a quantity or a year.
+pub(super) fn says_anything(text: &str) -> bool {
     let tokens = tokenize(text);
-    OperandSpan {
-        content: tokens
-            .iter()
-            .filter(|t| t.kind == TokenKind::Word && !is_stop(&t.text) && !is_weak(&t.text))
-            .count(),
-        years: tokens.iter().filter(|t| t.year().is_some()).count(),
-    }
+    tokens.iter().any(|t| is_name(t) || t.year().is_some())
 }
 
 /// Splits a question at a connector: `("difference between", &["and"])` finds "sales" and "costs"
@@ -47,8 +32,13 @@ pub(crate) fn operands(asked: &Wording, forms: &[(&str, &[&str])]) -> Option<(St
             lead => after(asked, lead)?,
         };
         let found = connectors.iter().find_map(|c| split(rest, c));
-        found.filter(|(a, b)| span(a).says_anything() && span(b).says_anything())
+        found.filter(|(a, b)| says_anything(a) && says_anything(b))
     })
+}
+
+/// [`operands`], if both texts name a quantity.
+pub(super) fn quantities(asked: &Wording, forms: &[(&str, &[&str])]) -> Option<(String, String)> {
+    operands(asked, forms).filter(|(a, b)| names_quantity(a) && names_quantity(b))
 }
 
 /// The texts that name numerator and denominator of a share or ratio. If the question names no
@@ -87,7 +77,7 @@ fn by_connector(asked: &Wording) -> Option<(String, String)> {
 fn before_ratio(asked: &Wording) -> Option<(String, String)> {
     let (before, _) = asked.split("ratio")?;
     let (a, b) = split(&before, "to")?;
-    let named = span(&a).names() && span(&b).names();
+    let named = names_quantity(&a) && names_quantity(&b);
     (!asked.says(&["ratio of", "ratio between"]) && named).then(|| (tidy(&a), b))
 }
 
@@ -124,7 +114,7 @@ fn share_of_whole(asked: &Wording) -> Option<(String, String)> {
             return Some((tidy(&part), whole));
         }
         let (whole, part) = verbs.iter().find_map(|verb| split(rest, verb))?;
-        (!whole.trim().is_empty() && span(&part).says_anything()).then_some((part, whole))
+        (!whole.trim().is_empty() && says_anything(&part)).then_some((part, whole))
     })
 }
 

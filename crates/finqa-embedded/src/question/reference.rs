@@ -1,7 +1,7 @@
 //! Resolves references to earlier values: "that", "this change", "the 2005 one".
 
 use super::conversation::{EarlierTurn, EarlierTurns};
-use super::mention::span;
+use super::mention::names_quantity;
 use super::plan::PlanExpr::Slot;
 use super::plan::{PlanExpr, ProgramPlan, step};
 use super::plan_question::PlanQuestion;
@@ -45,7 +45,7 @@ pub(crate) fn resolve(q: &PlanQuestion<'_>, text: &str) -> TurnOperand {
     if let Some(turn) = by_operation(&part, q.state) {
         return TurnOperand::Known(turn.expr.clone());
     }
-    if !span(text).names() {
+    if !names_quantity(text) {
         if part.says(&["100", "$100", "$ 100"]) {
             return TurnOperand::Known(Expr::constant(100));
         }
@@ -84,7 +84,7 @@ fn by_operation<'a>(part: &Wording, state: &'a EarlierTurns) -> Option<&'a Earli
     if part.says(&["quotient"]) {
         return state.latest(Op::Divide);
     }
-    if part.says(&["total"]) && !span(&part.phrase).names() && part.years.is_empty() {
+    if part.says(&["total"]) && !names_quantity(&part.phrase) && part.years.is_empty() {
         return state.latest(Op::Add);
     }
     None

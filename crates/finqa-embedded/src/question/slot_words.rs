@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use foldhash::fast::RandomState;
 
+use super::mention::is_name;
 use crate::reading::facts::Facts;
 use crate::reading::similarity;
 use crate::reading::text::{TextToken, TokenKind};
@@ -88,9 +89,7 @@ impl AlikeWords {
     ) -> WordWeights {
         let mut out: Vec<(u32, f64)> = Vec::new();
         for token in tokens {
-            let named =
-                token.kind == TokenKind::Word && !is_stop(&token.text) && !is_weak(&token.text);
-            let Some(row) = named.then(|| similarity::row(&token.text)).flatten() else {
+            let Some(row) = similarity::row(&token.text).filter(|_| is_name(token)) else {
                 continue;
             };
             let id = facts.vocabulary.get(&token.text);

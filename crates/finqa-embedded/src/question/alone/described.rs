@@ -2,7 +2,7 @@
 //! rate, the part of a change that has one cause, and the return on a balance. The priors are set
 //! by hand, as in the other files of this folder.
 
-use super::super::mention::{ratio_operands, span};
+use super::super::mention::{names_quantity, ratio_operands};
 use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{PlanExpr, ProgramPlan, of_slots, step};
 use super::super::plan_question::PlanQuestion;
@@ -55,7 +55,7 @@ fn share_of_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let (part, whole) = ratio_operands(asked)?;
     let changed = Wording::read(&whole);
-    let named = span(&part).names() && !Wording::read(&part).change();
+    let named = names_quantity(&part) && !Wording::read(&part).change();
     if !changed.change() || !named {
         return None;
     }

@@ -20,7 +20,7 @@ pub(crate) use fallback_templates::proposed;
 pub(crate) use returns::{index_return, starts_at_hundred};
 pub(crate) use steps::COMPOUND_GROWTH;
 
-use super::mention::{operands, span};
+use super::mention::quantities;
 use super::plan::PlanExpr::Slot;
 use super::plan::{ProgramPlan, of_slots};
 use super::plan_question::PlanQuestion;
@@ -95,23 +95,17 @@ pub(crate) fn difference(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     {
         return None;
     }
-    let parts = operands(
-        asked,
-        &[
-            ("difference between", &["and"]),
-            ("difference of", &["and"]),
-            (
-                "",
-                &[
-                    "less", "minus", "excluding", "without", "compared to", "compared with",
-                    "versus", "than",
-                ],
-            ),
-        ],
-    );
-    let things =
-        parts.filter(|(a, b)| asked.years.len() < 2 && (span(a).names() && span(b).names()));
-    if let Some((a, b)) = things {
+    let connectors = [
+        "less", "minus", "excluding", "without", "compared to", "compared with", "versus", "than",
+    ];
+    let forms: [(&str, &[&str]); 3] = [
+        ("difference between", &["and"]),
+        ("difference of", &["and"]),
+        ("", &connectors),
+    ];
+    if asked.years.len() < 2
+        && let Some((a, b)) = quantities(asked, &forms)
+    {
         return Some(
             ProgramPlan::new("difference", of_slots(Op::Subtract), q.parts_of(&a, &b))
                 .parts(0.7, Number),
@@ -128,26 +122,18 @@ pub(crate) fn difference(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
 /// the question as a whole in the later and the earlier period. `None` for an operand that the
 /// words do not describe. The network compares facts with these queries, whichever plan used them.
 pub(crate) fn roles(q: &PlanQuestion<'_>) -> [Option<SlotQuery>; ROLES] {
-    let named = || {
-        let (a, b) = operands(
-            q.asked,
-            &[
-                ("difference between", &["and"]),
-                ("difference of", &["and"]),
-                ("sum of", &["and", "plus"]),
-                ("total of", &["and", "plus"]),
-                ("product of", &["and", "by"]),
-                (
-                    "",
-                    &[
-                        "compared to", "compared with", "versus", "than", "less", "minus", "plus",
-                        "times", "and",
-                    ],
-                ),
-            ],
-        )?;
-        (span(&a).names() && span(&b).names()).then(|| q.parts_of(&a, &b))
-    };
+    let connectors = [
+        "compared to", "compared with", "versus", "than", "less", "minus", "plus", "times", "and",
+    ];
+    let forms: [(&str, &[&str]); 6] = [
+        ("difference between", &["and"]),
+        ("difference of", &["and"]),
+        ("sum of", &["and", "plus"]),
+        ("total of", &["and", "plus"]),
+        ("product of", &["and", "by"]),
+        ("", &connectors),
+    ];
+    let named = || quantities(q.asked, &forms).map(|(a, b)| q.parts_of(&a, &b));
     let slots = parts::ratio(q).map(|plan| plan.slots);
     let mut parts = slots.or_else(named).unwrap_or_default().into_iter();
     let (late, early) = q.periods().unzip();

@@ -1,7 +1,7 @@
 //! Plans that combine several things or years: shares, sums, averages and comparisons. The priors
 //! are set by hand, as in the other files of this folder.
 
-use super::super::mention::{operands, ratio_operands, span};
+use super::super::mention::{operands, quantities, ratio_operands};
 use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{LOW, PlanExpr, ProgramPlan, of_slots};
 use super::super::plan_question::PlanQuestion;
@@ -145,10 +145,7 @@ pub(crate) fn both(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     if !joined || asked.percent() || asked.share() {
         return None;
     }
-    let (a, b) = asked.split("and")?;
-    if !(span(&a).names() && span(&b).names()) {
-        return None;
-    }
+    let (a, b) = quantities(asked, &[("", &["and"])])?;
     Some(ProgramPlan::new("both", added(2)?, q.parts_of(&a, &b)).parts(LOW, Number))
 }
 

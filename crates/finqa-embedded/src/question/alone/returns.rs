@@ -1,7 +1,7 @@
 //! Plans for the returns of an index or a stock whose table starts at 100. The priors are set by
 //! hand, as in the other files of this folder.
 
-use super::super::mention::{operands, span};
+use super::super::mention::quantities;
 use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{PlanExpr, ProgramPlan, step};
 use super::super::plan_question::PlanQuestion;
@@ -76,8 +76,7 @@ fn two_returns(asked: &Wording) -> Option<(String, String)> {
     let compares = asked.says(&[
         "difference", "compared to", "versus", "outperform", "higher",
     ]);
-    operands(asked, &[("", &connectors)])
-        .filter(|(a, b)| compares && span(a).names() && span(b).names())
+    quantities(asked, &[("", &connectors)]).filter(|_| compares)
 }
 
 /// The years of the cells that are 100.

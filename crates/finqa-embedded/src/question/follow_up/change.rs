@@ -3,7 +3,7 @@
 
 use super::super::alone;
 use super::super::conversation::{EarlierTurn, is_bare};
-use super::super::mention::span;
+use super::super::mention::{names_quantity, says_anything};
 use super::super::plan::ProgramPlan;
 use super::super::plan_question::PlanQuestion;
 use super::super::reference::{SURE, TurnOperand, join, resolve, shifted_period};
@@ -173,7 +173,7 @@ pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
     let asked = q.asked;
     for connector in ["less", "minus", "subtracted by", "excluding", "without"] {
         if let Some((a, b)) = asked.split(connector)
-            && (span(&a).says_anything() || asked.says(&["that", "this", "it"]))
+            && (says_anything(&a) || asked.says(&["that", "this", "it"]))
         {
             let (a, b) = pair(q, &a, &b);
             return Some(join("difference", Op::Subtract, a, b).parts(SURE, Number));
@@ -235,7 +235,7 @@ pub(super) fn pair(q: &PlanQuestion<'_>, a: &str, b: &str) -> (TurnOperand, Turn
         let open = |text: &str| TurnOperand::Open(Box::new(q.query(text)));
         let before = q.state.back(1).map(|t| TurnOperand::Known(t.expr.clone()));
         let definite = Wording::read(b).says(&["that", "this", "those", "these"]);
-        return match (span(a).names(), span(b).names()) {
+        return match (names_quantity(a), names_quantity(b)) {
             (false, true) if !definite => (one, open(b)),
             (false, true) => match before {
                 Some(before) => (before, two),

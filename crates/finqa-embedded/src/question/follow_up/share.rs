@@ -1,7 +1,7 @@
 //! Plans for follow-ups that ask for a share, a ratio or a product.
 
 use super::super::conversation::EarlierTurn;
-use super::super::mention::{operands, ratio_operands, span};
+use super::super::mention::{operands, ratio_operands, says_anything};
 use super::super::plan::ProgramPlan;
 use super::super::plan_question::PlanQuestion;
 use super::super::reference::{SURE, TurnOperand, join};
@@ -15,7 +15,7 @@ use finqa_core::program::Op;
 pub(super) fn ratio(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;
     let over = asked.split("over").filter(|(_, b)| {
-        !b.starts_with(" the year") && span(b).says_anything() && asked.says(&["value", "previous"])
+        !b.starts_with(" the year") && says_anything(b) && asked.says(&["value", "previous"])
     });
     let cue = asked.share() || asked.percent() || over.is_some();
     if !cue {
@@ -32,9 +32,8 @@ pub(super) fn ratio(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramP
     {
         let implied = b.trim() == "total";
         let (mut one, mut two) = pair(q, &a, &b);
-        let points = |text: &str| {
-            !span(text).says_anything() && (text.contains(" it ") || text.contains(" them "))
-        };
+        let points =
+            |text: &str| !says_anything(text) && (text.contains(" it ") || text.contains(" them "));
         if let Some((Op::Divide, part, whole)) = last.expr.top() {
             // After a ratio, "it" is its denominator in "as a portion of it", and its numerator in
             // "does it represent".

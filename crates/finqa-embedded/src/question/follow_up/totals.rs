@@ -1,7 +1,7 @@
 //! Plans for follow-ups that add up or divide by a count: sums, averages and prices per unit.
 
 use super::super::conversation::{EarlierTurn, is_bare};
-use super::super::mention::span;
+use super::super::mention::says_anything;
 use super::super::plan::ProgramPlan;
 use super::super::plan_question::PlanQuestion;
 use super::super::reference::{SURE, TurnOperand, join};
@@ -24,11 +24,7 @@ pub(super) fn including(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Prog
     let (connector, left, right) = cue?;
     let turns = q.state.turns.len();
     let sum = q.state.latest(Op::Add).or((turns == 1).then_some(last));
-    let other = if span(&right).says_anything() {
-        &right
-    } else {
-        &left
-    };
+    let other = if says_anything(&right) { &right } else { &left };
     let part = Wording::read(other);
     let base = match sum {
         Some(turn) => turn.expr.clone(),
@@ -36,9 +32,8 @@ pub(super) fn including(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Prog
         None => return None,
     };
     let dated = || part.years.is_empty() || part.years.len() >= 2 || part.years == last.years;
-    let already = last.is_look_up()
-        && turns >= 2
-        && (!span(other).says_anything() || is_bare(&part) && dated());
+    let already =
+        last.is_look_up() && turns >= 2 && (!says_anything(other) || is_bare(&part) && dated());
     let added = if already {
         TurnOperand::Known(last.expr.clone())
     } else {
