@@ -29,20 +29,9 @@ pub(crate) struct EarlierTurn {
 impl EarlierTurn {
     /// True if the turn's answer is a value of the page, possibly multiplied by a constant.
     pub(crate) fn is_look_up(&self) -> bool {
-        match &self.expr {
-            Expr::Leaf(_) => true,
-            Expr::Step(Op::Multiply, a, b) => {
-                matches!((&**a, &**b), (Expr::Leaf(_), Expr::Leaf(c)) if c.is_constant())
-            }
-            Expr::Step(..) => false,
-        }
-    }
-
-    /// The operands of `subtract(a, b)`; `None` for other programs.
-    pub(crate) fn difference(&self) -> Option<(&Expr, &Expr)> {
         match self.expr.top() {
-            Some((Op::Subtract, a, b)) => Some((a, b)),
-            _ => None,
+            None => true,
+            Some((op, a, b)) => op == Op::Multiply && a.top().is_none() && b.is_constant(),
         }
     }
 
@@ -56,13 +45,11 @@ impl EarlierTurn {
             ..SlotQuery::default()
         };
         let mut scorer = SlotScorer::new(facts, &query);
-        let mut fit = |index: usize| {
-            let fact = facts.all.get(index);
-            fact.map_or(f64::MIN, |fact| scorer.score(fact, index))
-        };
-        let best = (0..facts.all.len()).map(&mut fit).fold(f64::MIN, f64::max);
-        let worst = self.facts.iter().map(|index| fit(*index));
-        worst.map(|fit| best - fit).fold(0.0, f64::max)
+        let all = facts.all.iter().enumerate();
+        let fits: Vec<f64> = all.map(|(i, fact)| scorer.score(fact, i)).collect();
+        let best = fits.iter().copied().fold(f64::MIN, f64::max);
+        let used = self.facts.iter().filter_map(|i| fits.get(*i));
+        used.map(|fit| best - fit).fold(0.0, f64::max)
     }
 
     /// True if the last step of its program is this operation.
@@ -88,8 +75,7 @@ impl EarlierTurns {
 
     /// The years of all turns, with repetitions.
     pub(crate) fn years(&self) -> Vec<u16> {
-        let years = self.turns.iter().flat_map(|turn| turn.years.iter());
-        years.copied().collect()
+        self.turns.iter().flat_map(|t| &t.years).copied().collect()
     }
 
     /// The look-ups after the last calculation, the latest first.
@@ -101,12 +87,7 @@ impl EarlierTurns {
     /// Adds a turn. What its question leaves out is taken from the turn before it.
     fn push(&mut self, facts: &Facts, entry: &HistoryEntry) {
         let program = entry.program.as_deref().and_then(Expr::parse);
-        let value = || {
-            entry
-                .value
-                .as_ref()
-                .and_then(|v| Expr::literal(&v.to_string()))
-        };
+        let value = || Expr::literal(&entry.value.as_ref()?.to_string());
         let Some(mut expr) = program.or_else(value) else {
             return;
         };
@@ -127,11 +108,8 @@ impl EarlierTurns {
         let mut found = Vec::new();
         locate(facts, &mut expr, &query, &mut found);
         if years.is_empty() {
-            years = found
-                .iter()
-                .filter_map(|i| facts.all.get(*i))
-                .flat_map(|f| f.years.iter().copied())
-                .collect();
+            let used = found.iter().filter_map(|i| facts.all.get(*i));
+            years = used.flat_map(|fact| fact.years.to_vec()).collect();
             // Drops only repeats side by side, and keeps the order of the facts.
             years.dedup();
         }
@@ -150,10 +128,7 @@ impl EarlierTurns {
 
     /// The `k`-th turn from the end; 0 is the last turn.
     pub(crate) fn back(&self, k: usize) -> Option<&EarlierTurn> {
-        self.turns
-            .len()
-            .checked_sub(k + 1)
-            .and_then(|i| self.turns.get(i))
+        self.turns.iter().nth_back(k)
     }
 
     /// The latest turn that ends in an operation.
@@ -161,17 +136,9 @@ impl EarlierTurns {
         self.turns.iter().rev().find(|turn| turn.ends_in(op))
     }
 
-    /// The latest turn that is a difference.
-    pub(crate) fn last_difference(&self) -> Option<&EarlierTurn> {
-        self.turns.iter().rev().find(|t| t.difference().is_some())
-    }
-
     /// The facts that all turns used, the latest last.
     pub(crate) fn anchors(&self) -> Vec<usize> {
-        self.turns
-            .iter()
-            .flat_map(|t| t.facts.iter().copied())
-            .collect()
+        self.turns.iter().flat_map(|t| &t.facts).copied().collect()
     }
 }
 

@@ -17,8 +17,8 @@ use finqa_core::program::Op;
 /// "How much does that change represent in relation to the 2005 value?": the latest difference over
 /// the value that is named. `None` if a time follows the connector, as in "over the year".
 pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
-    let difference = q.state.last_difference()?;
-    let (a, b) = difference.difference()?;
+    let difference = q.state.latest(Op::Subtract)?;
+    let (_, a, b) = difference.expr.top()?;
     let (left, rest) = [
         "in relation to", "as a percent of", "as percent of", "as a portion of",
         "as a proportion of", "divided by", "over the", "over", "relative to",
@@ -38,7 +38,7 @@ pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progr
     let points = left.says(&["that", "this", "the", "net", "change", "it"])
         && left.change()
         && is_bare(&left);
-    let back = is_bare(&left) && left.years.is_empty() && last.difference().is_some();
+    let back = is_bare(&left) && left.years.is_empty() && last.ends_in(Op::Subtract);
     // Without "represent", a question for a relative change is left to `relative_change`.
     if !(points || back) || left.relative_change() && !left.says(&["represent", "represents"]) {
         return None;
@@ -143,8 +143,8 @@ pub(super) fn relative_change(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<P
     if asked.years.iter().any(|y| !known.contains(y)) && asked.years.len() >= 2 {
         return None;
     }
-    let expr = if let Some(turn) = q.state.last_difference()
-        && let Some((_, base)) = turn.difference()
+    let expr = if let Some(turn) = q.state.latest(Op::Subtract)
+        && let Some((_, _, base)) = turn.expr.top()
     {
         operations::ratio(turn.expr.clone(), base.clone())
     } else {
