@@ -35,6 +35,11 @@ impl EarlierTurn {
         }
     }
 
+    /// True if its question has this word of the page.
+    pub(crate) fn names(&self, word: u32) -> bool {
+        self.words.iter().any(|(known, _)| *known == word)
+    }
+
     /// The score of the fact that fits the turn's question best, minus the score of the worst fact
     /// that the turn used. A large difference suggests that the turn was answered with a wrong
     /// fact.

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use foldhash::fast::RandomState;
 
 use super::conversation::{EarlierTurns, is_bare};
-use super::slot_words::{AlikeWords, WordWeights, weighted};
+use super::slot_words::{AlikeWords, WordWeights, known_share, weighted};
 use super::slots::SlotQuery;
 use super::wording::Wording;
 use crate::reading::facts::Facts;
@@ -175,20 +175,7 @@ impl<'a> PlanQuestion<'a> {
 /// True if the last three turns named more than three quarters of the content words, by weight.
 /// Both numbers are set by hand; with a smaller share, more questions would refer to earlier ones.
 fn names_the_same(facts: &Facts, asked: &Wording, state: &EarlierTurns) -> bool {
-    let (words, unknown) = weighted(facts, &asked.content());
-    let known = |word: u32| {
-        state
-            .turns
-            .iter()
-            .rev()
-            .take(3)
-            .any(|t| t.words.iter().any(|(w, _)| *w == word))
-    };
-    let total: f64 = words.iter().map(|(_, w)| w).sum::<f64>() + unknown;
-    let seen: f64 = words
-        .iter()
-        .filter(|(w, _)| known(*w))
-        .map(|(_, x)| x)
-        .sum();
-    total > 0.0 && seen / total > 0.75
+    let words = weighted(facts, &asked.content());
+    let named = |word: u32| state.turns.iter().rev().take(3).any(|t| t.names(word));
+    known_share(&words, named) > 0.75
 }

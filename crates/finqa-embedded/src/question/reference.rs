@@ -5,7 +5,7 @@ use super::mention::names_quantity;
 use super::plan::PlanExpr::Slot;
 use super::plan::{PlanExpr, ProgramPlan, step};
 use super::plan_question::PlanQuestion;
-use super::slot_words::weighted;
+use super::slot_words::{known_share, weighted};
 use super::slots::SlotQuery;
 use super::wording::Wording;
 use crate::expr::Expr;
@@ -123,27 +123,22 @@ fn by_year(q: &PlanQuestion<'_>, year: u16) -> Option<Expr> {
 ///
 /// The 70 % are set by hand: with less, more questions would get an earlier value.
 fn by_words<'a>(q: &PlanQuestion<'a>, part: &Wording) -> Option<&'a EarlierTurn> {
-    let (words, unknown) = weighted(q.facts, &part.tokens);
-    let total: f64 = words.iter().map(|(_, w)| w).sum::<f64>() + unknown;
+    let words = weighted(q.facts, &part.tokens);
+    let years = if part.years.is_empty() {
+        &q.asked.years
+    } else {
+        &part.years
+    };
+    let points = part.says(&["that", "this", "these", "those"]);
     let mut best: Option<(&EarlierTurn, f64)> = None;
     for turn in q.state.turns.iter().rev() {
-        let years = if part.years.is_empty() {
-            &q.asked.years
-        } else {
-            &part.years
-        };
-        let fits = years.is_empty()
+        let dated = years.is_empty()
             || turn.years.is_empty()
             || years.iter().any(|y| turn.years.contains(y));
-        let fits = fits && (turn.is_look_up() || part.says(&["that", "this", "these", "those"]));
-        let seen: f64 = words
-            .iter()
-            .filter(|(w, _)| turn.words.iter().any(|(t, _)| t == w))
-            .map(|(_, x)| x)
-            .sum();
-        // The total is a divisor, so it is at least 0.1. Later turns come first, and an earlier one
-        // replaces them only if it is better by more than 0.01.
-        let share = seen / total.max(0.1);
+        let fits = dated && (turn.is_look_up() || points);
+        // Later turns come first, and an earlier one replaces them only if it is better by more
+        // than 0.01.
+        let share = known_share(&words, |word| turn.names(word));
         if fits && share > 0.7 && best.is_none_or(|(_, s)| share > s + 0.01) {
             best = Some((turn, share));
         }

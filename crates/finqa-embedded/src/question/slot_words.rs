@@ -32,27 +32,34 @@ pub(crate) fn weighted(facts: &Facts, tokens: &[TextToken<'_>]) -> (Vec<(u32, f6
             continue;
         }
         let weak = if is_weak(&token.text) { 0.35 } else { 1.0 };
-        match facts.vocabulary.find(&token.text) {
-            Some(word) if words.iter().any(|(w, _)| *w == word) => {}
-            Some(word) => words.push((word, weak * facts.weight(word))),
-            None => {
-                let known = synonyms(&token.text)
-                    .iter()
-                    .filter_map(|other| facts.vocabulary.get(other));
-                let mut found = false;
-                for word in known {
-                    found = true;
-                    if !words.iter().any(|(w, _)| *w == word) {
-                        words.push((word, SYNONYM * weak * facts.weight(word)));
-                    }
-                }
-                if !found {
-                    unknown += weak;
-                }
+        let own = facts.vocabulary.find(&token.text);
+        let (factor, others): (f64, &[String]) = match own {
+            Some(_) => (weak, &[]),
+            None => (SYNONYM * weak, synonyms(&token.text)),
+        };
+        let others = others.iter().filter_map(|it| facts.vocabulary.get(it));
+        let mut known = own.into_iter().chain(others).peekable();
+        if known.peek().is_none() {
+            unknown += weak;
+        }
+        for word in known {
+            if !words.iter().any(|(w, _)| *w == word) {
+                words.push((word, factor * facts.weight(word)));
             }
         }
     }
     (words, unknown)
+}
+
+/// The share of the words and tokens in a result of [`weighted`], by weight, that are `known`.
+pub(super) fn known_share(
+    (words, unknown): &(Vec<(u32, f64)>, f64),
+    known: impl Fn(u32) -> bool,
+) -> f64 {
+    let total = words.iter().map(|(_, weight)| weight).sum::<f64>() + unknown;
+    let seen = words.iter().filter(|(word, _)| known(*word));
+    // At least 0.1, because it is a divisor.
+    seen.map(|(_, weight)| weight).sum::<f64>() / total.max(0.1)
 }
 
 /// Cosine similarity above which two words count as nearly the same.

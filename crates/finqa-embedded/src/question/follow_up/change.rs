@@ -7,7 +7,7 @@ use super::super::mention::{names_quantity, says_anything};
 use super::super::plan::ProgramPlan;
 use super::super::plan_question::PlanQuestion;
 use super::super::reference::{SURE, TurnOperand, join, resolve, shifted_period};
-use super::super::slot_words::weighted;
+use super::super::slot_words::{known_share, weighted};
 use super::super::wording::Wording;
 use crate::expr::Expr;
 use crate::operations;
@@ -43,7 +43,7 @@ pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progr
     if !(points || back) || left.relative_change() && !left.says(&["represent", "represents"]) {
         return None;
     }
-    let base = base(q, difference, a, b, &rest);
+    let base = base(q, a, b, &rest);
     Some(
         join(
             "relative change",
@@ -59,13 +59,7 @@ pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progr
 /// more than 60 % of its words, by weight), this is the second operand of the difference, or the
 /// first one if only the first is of a year that the text names. Otherwise it is a fact of the
 /// page. The 60 % are set by hand.
-fn base(
-    q: &PlanQuestion<'_>,
-    difference: &EarlierTurn,
-    a: &Expr,
-    b: &Expr,
-    rest: &str,
-) -> TurnOperand {
+fn base(q: &PlanQuestion<'_>, a: &Expr, b: &Expr, rest: &str) -> TurnOperand {
     let part = Wording::read(rest);
     let dated = |e: &Expr| {
         e.leaves()
@@ -73,23 +67,9 @@ fn base(
             .filter_map(|l| q.facts.all.get(l.source?))
             .any(|x| x.years.iter().any(|y| part.years.contains(y)))
     };
-    let (words, unknown) = weighted(q.facts, &part.tokens);
-    let total: f64 = words.iter().map(|(_, w)| w).sum::<f64>() + unknown;
-    let known = |word: u32| {
-        q.state
-            .turns
-            .iter()
-            .any(|t| t.words.iter().any(|(w, _)| *w == word))
-            || difference.words.iter().any(|(w, _)| *w == word)
-    };
-    let seen: f64 = words
-        .iter()
-        .filter(|(w, _)| known(*w))
-        .map(|(_, x)| x)
-        .sum();
-    // At least 0.1, because it is a divisor.
-    let same = is_bare(&part) || seen / total.max(0.1) > 0.6;
-    if !same {
+    let words = weighted(q.facts, &part.tokens);
+    let named = |word: u32| q.state.turns.iter().any(|turn| turn.names(word));
+    if !is_bare(&part) && known_share(&words, named) <= 0.6 {
         return TurnOperand::Open(Box::new(q.query(rest)));
     }
     if !part.years.is_empty() && dated(a) && !dated(b) {
