@@ -36,8 +36,9 @@ const CONNECTORS: [(&str, Op); 11] = [
 /// read only in a conversation.
 const IN_CONTEXT: usize = 6;
 
-/// "What is that times 100?": an operation on an earlier value and a number.
-pub(crate) fn constant_step(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
+/// "What is that times 100?": an operation on an earlier value and a number. The value is that of
+/// the last turn if the question names nothing, as in "that", and no change, difference or sum.
+pub(crate) fn constant_step(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     CONNECTORS.iter().find_map(|(connector, op)| {
         let (left, right) = q.asked.split(connector)?;
         let number = leading_number(&right)?;
@@ -46,11 +47,12 @@ pub(crate) fn constant_step(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<Pro
             "and" if !left.contains(" difference ") => return None,
             _ => {}
         }
-        let named = says_anything(&left) && !q.refers;
-        let operand = if named {
-            resolve(q, &left)
+        let calculates = [" change ", " difference ", " sum "];
+        let points = !says_anything(&left) && !calculates.iter().any(|it| left.contains(it));
+        let operand = if points {
+            TurnOperand::of(last)
         } else {
-            resolve_value(q, &left)
+            resolve(q, &left)
         };
         let kind = match op {
             // Division by a larger number, such as 1000, counts as a conversion of the scale.
@@ -60,22 +62,6 @@ pub(crate) fn constant_step(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<Pro
         let number = TurnOperand::Known(Expr::constant(number));
         Some(join("constant", *op, operand, number).free(SURE, kind))
     })
-}
-
-/// The last value if the text names nothing, as in "that", and no change, difference or sum;
-/// otherwise what the text refers to.
-fn resolve_value(q: &PlanQuestion<'_>, left: &str) -> TurnOperand {
-    match q.state.last() {
-        Some(last)
-            if !says_anything(left)
-                && !left.contains(" change ")
-                && !left.contains(" difference ")
-                && !left.contains(" sum ") =>
-        {
-            TurnOperand::Known(last.expr.clone())
-        }
-        _ => resolve(q, left),
-    }
 }
 
 /// The whole number at the start of a text, in digits or words ("two thousand"). `None` for a year,
@@ -210,27 +196,22 @@ fn scale_of(q: &PlanQuestion<'_>) -> u32 {
 /// "What is the rent in 2008 times 1000?", "what is 45 times 4?": an operation on a fact and a
 /// number, or on two numbers.
 pub(crate) fn constant(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
-    CONNECTORS
-        .iter()
-        .take(IN_CONTEXT)
-        .find_map(|(connector, op)| {
-            let (left, right) = q.asked.split(connector)?;
-            let first = left.split_whitespace().last().and_then(leading_number);
-            let number = leading_number(&right);
-            let known = |number| TurnOperand::Known(Expr::constant(number));
-            let open = |text: &str| TurnOperand::Open(Box::new(q.query(text)));
-            let (a, b) = match first {
-                Some(first) if !says_anything(&left) => {
-                    let second = number.map_or_else(|| open(&right), known);
-                    (known(first), second)
-                }
-                _ => {
-                    let number = known(number?);
-                    (names_quantity(&left).then(|| open(&left))?, number)
-                }
-            };
-            Some(join("constant", *op, a, b).free(SURE, Number))
-        })
+    let mut connectors = CONNECTORS.iter().take(IN_CONTEXT);
+    connectors.find_map(|(connector, op)| {
+        let (left, right) = q.asked.split(connector)?;
+        let number = |number| TurnOperand::Known(Expr::constant(number));
+        let first = left.split_whitespace().last().and_then(leading_number);
+        let second = leading_number(&right).map(number);
+        let (a, b) = match first {
+            Some(first) if !says_anything(&left) => {
+                let second = second.unwrap_or_else(|| TurnOperand::named(q, &right));
+                (number(first), second)
+            }
+            _ if names_quantity(&left) => (TurnOperand::named(q, &left), second?),
+            _ => return None,
+        };
+        Some(join("constant", *op, a, b).free(SURE, Number))
+    })
 }
 
 /// [`constant`] in a conversation, if the question has two numbers and names nothing else.

@@ -8,7 +8,7 @@ use super::plan_question::PlanQuestion;
 use super::slot_words::{known_share, weighted};
 use super::slots::SlotQuery;
 use super::wording::Wording;
-use crate::expr::Expr;
+use crate::expr::{Expr, PageLeaf};
 use finqa_core::program::Op;
 
 /// An operand of a follow-up.
@@ -17,6 +17,18 @@ pub(crate) enum TurnOperand {
     Known(Expr),
     /// A fact of the page that is still to be found.
     Open(Box<SlotQuery>),
+}
+
+impl TurnOperand {
+    /// The value of an earlier turn.
+    pub(crate) fn of(turn: &EarlierTurn) -> Self {
+        Self::Known(turn.expr.clone())
+    }
+
+    /// The fact that a part of the question names.
+    pub(crate) fn named(q: &PlanQuestion<'_>, text: &str) -> Self {
+        Self::Open(Box::new(q.query(text)))
+    }
 }
 
 /// The prior of a plan whose operands the question names. For the rules in `follow_up`, their order
@@ -41,80 +53,58 @@ pub(crate) fn join(name: &'static str, op: Op, a: TurnOperand, b: TurnOperand) -
 /// page.
 pub(crate) fn resolve(q: &PlanQuestion<'_>, text: &str) -> TurnOperand {
     let part = Wording::read(text);
-    let open = || TurnOperand::Open(Box::new(q.query(text)));
-    if let Some(turn) = by_operation(&part, q.state) {
-        return TurnOperand::Known(turn.expr.clone());
-    }
-    if !names_quantity(text) {
-        if part.says(&["100", "$100", "$ 100"]) {
-            return TurnOperand::Known(Expr::constant(100));
-        }
-        if let [year] = part.years.as_slice() {
-            return by_year(q, *year).map_or_else(open, TurnOperand::Known);
-        }
-        if part.years.is_empty()
-            && let Some(last) = q.state.last()
-        {
-            return TurnOperand::Known(last.expr.clone());
-        }
-        return open();
-    }
-    by_words(q, &part).map_or_else(open, |turn| TurnOperand::Known(turn.expr.clone()))
+    let known = if let Some(turn) = by_operation(&part, q.state) {
+        Some(TurnOperand::of(turn))
+    } else if names_quantity(text) {
+        by_words(q, &part).map(TurnOperand::of)
+    } else if part.says(&["100", "$100"]) {
+        Some(TurnOperand::Known(Expr::constant(100)))
+    } else if let [year] = part.years.as_slice() {
+        by_year(q, *year).map(TurnOperand::Known)
+    } else {
+        let last = q.state.last().filter(|_| part.years.is_empty());
+        last.map(TurnOperand::of)
+    };
+    known.unwrap_or_else(|| TurnOperand::named(q, text))
 }
 
 /// "This change", "that sum", "the product": the latest turn whose last step is this operation.
 /// `None` if the words name no operation, or no turn has it.
 fn by_operation<'a>(part: &Wording, state: &'a EarlierTurns) -> Option<&'a EarlierTurn> {
-    let definite = part.says(&["that", "this", "the", "those", "these"]);
-    if !definite {
+    if !part.says(&["that", "this", "the", "those", "these"]) {
         return None;
     }
-    if part.says(&[
+    let changes = [
         "change", "difference", "increase", "decrease", "decline", "variation", "fluctuation",
         "reduction", "growth", "variance", "changed", "decreased", "increased",
-    ]) {
-        return state.latest(Op::Subtract);
+    ];
+    let operations: [(&[&str], Op); 4] = [
+        (&changes, Op::Subtract),
+        (&["sum", "combined"], Op::Add),
+        (&["product"], Op::Multiply),
+        (&["quotient"], Op::Divide),
+    ];
+    let total = || part.says(&["total"]) && !names_quantity(&part.phrase) && part.years.is_empty();
+    let named = operations.iter().find(|(words, _)| part.says(words));
+    match named {
+        Some((_, op)) => state.latest(*op),
+        None => state.latest(Op::Add).filter(|_| total()),
     }
-    if part.says(&["sum", "combined"]) {
-        return state.latest(Op::Add);
-    }
-    if part.says(&["product"]) {
-        return state.latest(Op::Multiply);
-    }
-    if part.says(&["quotient"]) {
-        return state.latest(Op::Divide);
-    }
-    if part.says(&["total"]) && !names_quantity(&part.phrase) && part.years.is_empty() {
-        return state.latest(Op::Add);
-    }
-    None
 }
 
 /// "The 2005 one": the latest look-up of that year, else the latest turn that asked for it, else
 /// the latest number that an earlier turn used from that year. Otherwise `None`.
 fn by_year(q: &PlanQuestion<'_>, year: u16) -> Option<Expr> {
-    let turn = q
-        .state
-        .turns
-        .iter()
-        .rev()
-        .find(|t| t.is_look_up() && t.years == [year]);
-    if let Some(turn) = turn {
-        return Some(turn.expr.clone());
-    }
-    let turn = q.state.turns.iter().rev().find(|t| t.asked.years == [year]);
-    if let Some(turn) = turn {
-        return Some(turn.expr.clone());
-    }
-    q.state
-        .turns
-        .iter()
-        .rev()
-        .flat_map(|t| t.expr.leaves())
-        .find_map(|leaf| {
-            let fact = q.facts.all.get(leaf.source?)?;
-            (*fact.years == [year]).then(|| Expr::Leaf(leaf.clone()))
-        })
+    let turns = || q.state.turns.iter().rev();
+    let look_up = turns().find(|t| t.is_look_up() && t.years == [year]);
+    let turn = look_up.or_else(|| turns().find(|t| t.asked.years == [year]));
+    let mut leaves = turns().flat_map(|turn| turn.expr.leaves());
+    let of_year = |leaf: &PageLeaf| {
+        let fact = q.facts.all.get(leaf.source?)?;
+        (*fact.years == [year]).then(|| Expr::Leaf(leaf.clone()))
+    };
+    turn.map(|turn| turn.expr.clone())
+        .or_else(|| leaves.find_map(of_year))
 }
 
 /// The look-up whose question named the most of these words, more than 70 % of them by weight; the

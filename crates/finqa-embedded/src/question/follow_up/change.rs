@@ -44,15 +44,8 @@ pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progr
         return None;
     }
     let base = base(q, a, b, &rest);
-    Some(
-        join(
-            "relative change",
-            Op::Divide,
-            TurnOperand::Known(difference.expr.clone()),
-            base,
-        )
-        .free(SURE, Percent),
-    )
+    let change = TurnOperand::of(difference);
+    Some(join("relative change", Op::Divide, change, base).free(SURE, Percent))
 }
 
 /// The value with which a change is compared. If the text names nothing new (earlier turns named
@@ -70,7 +63,7 @@ fn base(q: &PlanQuestion<'_>, a: &Expr, b: &Expr, rest: &str) -> TurnOperand {
     let words = weighted(q.facts, &part.tokens);
     let named = |word: u32| q.state.turns.iter().any(|turn| turn.names(word));
     if !is_bare(&part) && known_share(&words, named) <= 0.6 {
-        return TurnOperand::Open(Box::new(q.query(rest)));
+        return TurnOperand::named(q, rest);
     }
     if !part.years.is_empty() && dated(a) && !dated(b) {
         return TurnOperand::Known(a.clone());
@@ -207,23 +200,19 @@ pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
 /// (only the first part, if both name one). If neither names a quantity, or only the second does
 /// and points back ("that rent"), the first part means the turn before the last.
 pub(super) fn pair(q: &PlanQuestion<'_>, a: &str, b: &str) -> (TurnOperand, TurnOperand) {
-    let one = resolve(q, a);
-    let two = resolve(q, b);
-    if let (TurnOperand::Known(x), TurnOperand::Known(y)) = (&one, &two)
-        && x == y
-    {
-        let open = |text: &str| TurnOperand::Open(Box::new(q.query(text)));
-        let before = q.state.back(1).map(|t| TurnOperand::Known(t.expr.clone()));
-        let definite = Wording::read(b).says(&["that", "this", "those", "these"]);
-        return match (names_quantity(a), names_quantity(b)) {
-            (false, true) if !definite => (one, open(b)),
-            (false, true) => match before {
-                Some(before) => (before, two),
-                None => (one, open(b)),
-            },
-            (true, _) => (open(a), two),
-            (false, false) => (before.unwrap_or(one), two),
-        };
+    let (one, two) = (resolve(q, a), resolve(q, b));
+    let same = matches!((&one, &two), (TurnOperand::Known(x), TurnOperand::Known(y)) if x == y);
+    if !same {
+        return (one, two);
     }
-    (one, two)
+    let before = q.state.back(1).map(TurnOperand::of);
+    let definite = || Wording::read(b).says(&["that", "this", "those", "these"]);
+    match (names_quantity(a), names_quantity(b)) {
+        (true, _) => (TurnOperand::named(q, a), two),
+        (false, false) => (before.unwrap_or(one), two),
+        (false, true) => match before.filter(|_| definite()) {
+            Some(before) => (before, two),
+            None => (one, TurnOperand::named(q, b)),
+        },
+    }
 }

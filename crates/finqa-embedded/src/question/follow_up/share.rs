@@ -66,15 +66,12 @@ pub(super) fn ratio(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramP
 /// The whole that a question leaves out: the denominator of the last turn if it is a quotient, else
 /// the last value, or the one before it if the last is the part.
 fn whole(q: &PlanQuestion<'_>, last: &EarlierTurn, part: &TurnOperand) -> TurnOperand {
-    if let Some((Op::Divide, _, denominator)) = last.expr.top() {
-        return TurnOperand::Known(denominator.clone());
-    }
-    match part {
-        TurnOperand::Known(expr) if *expr == last.expr => q.state.back(1).map_or_else(
-            || TurnOperand::Known(last.expr.clone()),
-            |t| TurnOperand::Known(t.expr.clone()),
-        ),
-        _ => TurnOperand::Known(last.expr.clone()),
+    match (last.expr.top(), part) {
+        (Some((Op::Divide, _, denominator)), _) => TurnOperand::Known(denominator.clone()),
+        (_, TurnOperand::Known(expr)) if *expr == last.expr => {
+            TurnOperand::of(q.state.back(1).unwrap_or(last))
+        }
+        _ => TurnOperand::of(last),
     }
 }
 

@@ -23,23 +23,19 @@ pub(super) fn including(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Prog
     .find_map(|c| q.asked.split(c).map(|(a, b)| (*c, a, b)));
     let (connector, left, right) = cue?;
     let turns = q.state.turns.len();
-    let sum = q.state.latest(Op::Add).or((turns == 1).then_some(last));
     let other = if says_anything(&right) { &right } else { &left };
     let part = Wording::read(other);
-    let base = match sum {
-        Some(turn) => turn.expr.clone(),
-        None if connector == "plus" => last.expr.clone(),
-        None => return None,
-    };
+    let alone = (turns == 1 || connector == "plus").then_some(last);
+    let base = TurnOperand::of(q.state.latest(Op::Add).or(alone)?);
     let dated = || part.years.is_empty() || part.years.len() >= 2 || part.years == last.years;
     let already =
         last.is_look_up() && turns >= 2 && (!says_anything(other) || is_bare(&part) && dated());
     let added = if already {
-        TurnOperand::Known(last.expr.clone())
+        TurnOperand::of(last)
     } else {
-        TurnOperand::Open(Box::new(q.with(&part).query(other)))
+        TurnOperand::named(&q.with(&part), other)
     };
-    Some(join("sum", Op::Add, TurnOperand::Known(base), added).free(SURE, Number))
+    Some(join("sum", Op::Add, base, added).free(SURE, Number))
 }
 
 /// "What was, then, the average price of each?": the quotient of the last two values. The divisor
