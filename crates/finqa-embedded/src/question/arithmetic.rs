@@ -3,13 +3,14 @@
 
 use std::cmp::Ordering;
 
-use super::conversation::EarlierTurn;
+use super::conversation::{EarlierTurn, is_bare};
 use super::mention::{names_quantity, says_anything};
 use super::plan::ProgramPlan;
 use super::plan_question::PlanQuestion;
 use super::reference::{SURE, TurnOperand, join, resolve};
 use super::wording::Wording;
 use crate::expr::Expr;
+use crate::reading::facts::Facts;
 use crate::reading::text::TokenKind;
 use finqa_core::number::Scale;
 use finqa_core::number::UnitKind::{self, Number, Percent, Ratio};
@@ -67,37 +68,26 @@ pub(crate) fn constant_step(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<
 /// The whole number at the start of a text, in digits or words ("two thousand"). `None` for a year,
 /// for zero, and before a unit such as "years" or "percent".
 pub(crate) fn leading_number(text: &str) -> Option<u32> {
-    let first = text
-        .split_whitespace()
-        .find(|w| !matches!(*w, "the" | "number" | "a" | "an" | "$" | "initial"))?;
-    let mut after = text.split_whitespace().skip_while(|w| *w != first).skip(1);
-    if after.next().is_some_and(|w| {
-        matches!(
-            w,
-            "year" | "years" | "month" | "months" | "percent" | "quarters"
-        )
-    }) {
+    let article = |w: &&str| matches!(*w, "the" | "number" | "a" | "an" | "$" | "initial");
+    let mut words = text.split_whitespace().skip_while(article);
+    let (first, second) = (words.next()?, words.next());
+    let units = ["year", "years", "month", "months", "percent", "quarters"];
+    if second.is_some_and(|word| units.contains(&word)) {
         return None;
     }
     let digits = first.trim_start_matches('$').replace(',', "");
     if let Ok(n) = digits.parse::<u32>() {
-        let year = year_in_text(&digits).is_some();
-        return (!year).then_some(n).filter(|n| *n > 0);
+        return (n > 0 && year_in_text(&digits).is_none()).then_some(n);
     }
-    let words = [
+    let ones = [
         "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
     ];
     let tens = [("hundred", 100), ("thousand", 1000), ("million", 1_000_000)];
     let ten = |word: &str| tens.iter().find(|(w, _)| *w == word).map(|(_, x)| *x);
-    if let Some(n) = words.iter().position(|w| *w == first) {
-        let mut rest = text.split_whitespace().skip_while(|w| *w != first);
-        let factor = match rest.nth(1) {
-            Some(next) => ten(next)?,
-            None => 1,
-        };
-        return Some(u32::try_from(n + 1).ok()? * factor);
+    match ones.iter().position(|word| *word == first) {
+        Some(n) => Some(u32::try_from(n + 1).ok()? * second.map_or(Some(1), ten)?),
+        None => ten(first),
     }
-    ten(first)
 }
 
 /// "And in millions?", "how much is that in percentage?": the last value in another scale, or the
@@ -113,7 +103,7 @@ pub(crate) fn convert(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progra
     let pointing = asked.says(&[
         "that", "this", "it", "converted", "convert", "about", "value", "expressed",
     ]);
-    let bare = super::conversation::is_bare(asked) || asked.says(&["converted", "convert"]);
+    let bare = is_bare(asked) || asked.says(&["converted", "convert"]);
     if !pointing
         || !bare
         || asked.says(&[
@@ -124,25 +114,23 @@ pub(crate) fn convert(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progra
     }
     let by = |op: Op, n: u32, kind: UnitKind| {
         let expr = Expr::step(op, last.expr.clone(), Expr::constant(n));
-        Some(ProgramPlan::fixed("conversion", expr, kind))
+        ProgramPlan::fixed("conversion", expr, kind)
     };
     if asked.says(&[
         "in percent", "to a percent", "to percent", "as a percent", "in percents", "percent form",
         "percent terms",
     ]) {
-        return last
-            .ends_in(Op::Divide)
-            .then(|| by(Op::Multiply, 100, Percent))
-            .flatten();
+        let divided = last.ends_in(Op::Divide);
+        return divided.then(|| by(Op::Multiply, 100, Percent));
     }
-    let (from, to) = (scale_of(q), target(asked)?);
+    let (from, to) = (scale_of(q.facts, last), target(asked)?);
     // Between billions and thousands, nothing is converted.
     if from.max(to) == 1_000_000_000 && from.min(to) == 1000 {
         return None;
     }
     match from.cmp(&to) {
-        Ordering::Greater => by(Op::Multiply, from / to, Number),
-        Ordering::Less => by(Op::Divide, to / from, Number),
+        Ordering::Greater => Some(by(Op::Multiply, from / to, Number)),
+        Ordering::Less => Some(by(Op::Divide, to / from, Number)),
         Ordering::Equal => None,
     }
 }
@@ -153,7 +141,7 @@ fn target(asked: &Wording) -> Option<u32> {
         (&["billions", "billion"], 1_000_000_000),
         (&["millions", "million"], 1_000_000),
         (&["thousands", "thousand"], 1000),
-        (&["dollars", "full dollars", "dollar"], 1),
+        (&["dollars", "dollar"], 1),
     ];
     let named = scales.iter().find(|(words, _)| asked.says(words));
     named.map(|(_, units)| *units)
@@ -162,35 +150,21 @@ fn target(asked: &Wording) -> Option<u32> {
 /// The number of units in the scale of the last value. The scale is that of its last fact, else of
 /// a column header if the fact is a cell, else of the last question, else of a sentence with "in".
 /// 1 if none of them names a scale. Of several scales in a text, the largest counts.
-fn scale_of(q: &PlanQuestion<'_>) -> u32 {
-    let words = |phrase: &str| {
+fn scale_of(facts: &Facts, last: &EarlierTurn) -> u32 {
+    let named = |text: &str| {
         let mut scales = Scale::ALL.into_iter().rev();
-        let found = scales.find(|scale| phrase.contains(scale.word()));
-        found.map(Scale::units)
+        scales.find(|scale| text.contains(scale.word()))
     };
-    let of_fact = q
-        .state
-        .last()
-        .and_then(|t| t.facts.last())
-        .and_then(|i| q.facts.all.get(*i));
-    let of_text = of_fact.and_then(|x| x.scale).map(Scale::units);
-    let header = || {
-        q.facts
-            .columns
-            .iter()
-            .find_map(|c| words(&c.name))
-            .filter(|_| of_fact.is_some_and(|x| x.cell().is_some()))
-    };
-    let question = || q.state.last().and_then(|t| words(&t.asked.phrase));
-    let caption = || {
-        let mut texts = q.facts.sentences.iter().map(|s| s.text.as_str());
-        texts.find_map(|text| words(text).filter(|_| text.contains("in ")))
-    };
-    of_text
-        .or_else(header)
-        .or_else(question)
-        .or_else(caption)
-        .unwrap_or(1)
+    let fact = last.facts.last().and_then(|i| facts.all.get(*i));
+    let is_cell = fact.is_some_and(|fact| fact.cell().is_some());
+    let mut headers = facts.columns.iter().filter(|_| is_cell);
+    let mut captions = facts.sentences.iter().filter(|s| s.text.contains("in "));
+    let scale = fact
+        .and_then(|fact| fact.scale)
+        .or_else(|| headers.find_map(|column| named(&column.name)))
+        .or_else(|| named(&last.asked.phrase))
+        .or_else(|| captions.find_map(|sentence| named(&sentence.text)));
+    scale.map_or(1, Scale::units)
 }
 
 /// "What is the rent in 2008 times 1000?", "what is 45 times 4?": an operation on a fact and a
