@@ -65,11 +65,8 @@ impl<const CLASSES: usize> WordClassifier<CLASSES> {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let weights = self.weights.iter().map(|weight| weight.cast_unsigned());
-        as_f32(self.scale)
-            .to_le_bytes()
-            .into_iter()
-            .chain(weights)
-            .collect()
+        let scale = as_f32(self.scale).to_le_bytes();
+        scale.into_iter().chain(weights).collect()
     }
 
     /// The log-odds of each class against the likeliest one, for a question with these buckets: 0
@@ -102,53 +99,39 @@ fn as_f32(x: f64) -> f32 {
 /// `alone` is true for a question by itself. Without it, a question without earlier turns is read
 /// as the first turn of a conversation.
 pub(crate) fn buckets(phrase: &str, before: &[&str], alone: bool) -> Vec<usize> {
-    let mut out = vec![bucket(&["always"])];
-    let ended = std::iter::once("$");
-    let words: Vec<&str> = std::iter::once("^")
-        .chain(phrase.split_whitespace().map(class))
-        .chain(ended)
-        .collect();
-    let back = |k: usize| {
-        let at = before.len().checked_sub(k)?;
-        before.get(at).copied()
-    };
+    let words = phrase.split_whitespace().map(class);
+    let words: Vec<&str> = ["^"].into_iter().chain(words).chain(["$"]).collect();
     // "-" marks a missing turn.
-    let first = if alone { "alone" } else { "-" };
-    let (last, before_last) = (back(1).unwrap_or(first), back(2).unwrap_or("-"));
-    out.push(bucket(&["last", last]));
-    out.push(bucket(&["last two", last, before_last]));
-    out.push(bucket(&[
-        "last three",
-        last,
-        before_last,
-        back(3).unwrap_or("-"),
-    ]));
+    let mut back = before.iter().rev().copied();
+    let last = back.next().unwrap_or(if alone { "alone" } else { "-" });
+    let (second, third) = (back.next().unwrap_or("-"), back.next().unwrap_or("-"));
     // Three or more years share a bucket, and so do the fourth turn and all later ones.
     let years = words.iter().filter(|word| **word == "@").count();
-    let count = ["0", "1", "2", "3"]
-        .get(years.min(3))
-        .copied()
-        .unwrap_or("3");
+    let years = ["0", "1", "2"].get(years).copied().unwrap_or("3");
     let turn = ["1", "2", "3"].get(before.len()).copied().unwrap_or("4");
-    out.push(bucket(&["years", count]));
-    out.push(bucket(&["years after", count, last]));
-    for (i, word) in words.iter().enumerate() {
-        out.push(bucket(&["word", word]));
-        if !before.is_empty() || alone {
-            out.push(bucket(&["after", last, word]));
-        }
-        if !alone {
-            out.push(bucket(&["turn", turn, word]));
-        }
-        if let Some(next) = words.get(i + 1) {
-            out.push(bucket(&["two", word, next]));
-            if alone {
-                out.push(bucket(&["two alone", word, next]));
-            }
-            if let Some(third) = words.get(i + 2) {
-                out.push(bucket(&["three", word, next, third]));
-            }
-        }
+    let mut out = vec![
+        bucket(["always"]),
+        bucket(["last", last]),
+        bucket(["last two", last, second]),
+        bucket(["last three", last, second, third]),
+        bucket(["years", years]),
+        bucket(["years after", years, last]),
+    ];
+    // For each run of `n` words, the bucket of these texts with the run.
+    let mut add = |texts: &[&str], n: usize| {
+        let runs = words.windows(n);
+        out.extend(runs.map(|run| bucket(texts.iter().chain(run).copied())));
+    };
+    add(&["word"], 1);
+    add(&["two"], 2);
+    add(&["three"], 3);
+    if alone {
+        add(&["two alone"], 2);
+    } else {
+        add(&["turn", turn], 1);
+    }
+    if alone || !before.is_empty() {
+        add(&["after", last], 1);
     }
     out.sort_unstable();
     out.dedup();
@@ -168,8 +151,9 @@ fn class(word: &str) -> &str {
 
 /// The bucket of a feature, by the hash FNV-1a, which is the same on every platform. The weights
 /// files depend on it.
-fn bucket(parts: &[&str]) -> usize {
-    let bytes = parts.iter().flat_map(|part| part.bytes().chain([0]));
+fn bucket<'a>(parts: impl IntoIterator<Item = &'a str>) -> usize {
+    let parts = parts.into_iter();
+    let bytes = parts.flat_map(|part| part.bytes().chain([0]));
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
