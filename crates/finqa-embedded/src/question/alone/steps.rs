@@ -2,9 +2,10 @@
 //! hand, as in the other files of this folder.
 
 use super::super::plan::PlanExpr::Slot;
-use super::super::plan::{PlanExpr, ProgramPlan, of_slots, step};
+use super::super::plan::{ProgramPlan, of_slots, step};
 use super::super::plan_question::PlanQuestion;
 use super::super::slots::SlotQuery;
+use crate::operations;
 use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
 
@@ -27,10 +28,7 @@ pub(crate) fn compound(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let base = q.whole().amount();
     let slots = vec![base.of_year(late), base.of_year(early)];
-    let one = || PlanExpr::constant(1);
-    let root = step(Op::Divide, one(), PlanExpr::constant((late - early).into()));
-    let growth = step(Op::Exp, of_slots(Op::Divide), root);
-    let expr = step(Op::Subtract, growth, one());
+    let expr = operations::compound_growth(Slot(0), Slot(1), (late - early).into());
     Some(ProgramPlan::new(COMPOUND_GROWTH, expr, slots).periods(0.9, Percent))
 }
 
@@ -56,9 +54,6 @@ pub(crate) fn same_rate(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         return None;
     }
     let (a, b) = known_periods(q)?;
-    let growth = of_slots(Op::Divide);
-    Some(
-        ProgramPlan::new(SAME_RATE, step(Op::Multiply, growth, Slot(0)), vec![a, b])
-            .periods(0.5, Number),
-    )
+    let expr = step(Op::Multiply, of_slots(Op::Divide), Slot(0));
+    Some(ProgramPlan::new(SAME_RATE, expr, vec![a, b]).periods(0.5, Number))
 }
