@@ -26,14 +26,9 @@ pub(crate) fn shape(expr: &Expr) -> usize {
             Op::Add if only_adds(expr) && addends(expr) > 2 => "sum of three or more",
             Op::Add if only_adds(expr) => "sum",
             Op::Add => "sum of results",
-            Op::Multiply if a.is_constant() || b.is_constant() => {
-                if is_value(a) || is_value(b) {
-                    "times a constant"
-                } else {
-                    "ratio times a constant"
-                }
-            }
-            Op::Multiply => "product",
+            Op::Multiply if !a.is_constant() && !b.is_constant() => "product",
+            Op::Multiply if is_value(a) || is_value(b) => "times a constant",
+            Op::Multiply => "ratio times a constant",
             Op::Greater => "comparison",
             _ => "other",
         },
@@ -78,34 +73,23 @@ fn difference_of(a: &Expr, b: &Expr) -> &'static str {
 /// The shape of `a / b`. The first pattern that fits decides, so special ones come first: an
 /// average is also something over a constant.
 fn quotient(a: &Expr, b: &Expr) -> &'static str {
-    match (a, b) {
-        (Expr::Step(Op::Subtract, _, base), b) if alike(base, b) => {
-            if b.is_constant() {
-                "return on a constant"
-            } else {
-                "relative change"
-            }
-        }
-        (Expr::Step(Op::Subtract, first, _), b) if alike(first, b) => "change over the first",
-        (Expr::Step(Op::Subtract, x, y), b) if is_value(x) && is_value(y) && is_value(b) => {
+    let (constant, value) = (b.is_constant(), is_value(b));
+    match a {
+        Expr::Step(Op::Subtract, _, base) if constant && alike(base, b) => "return on a constant",
+        Expr::Step(Op::Subtract, _, base) if alike(base, b) => "relative change",
+        Expr::Step(Op::Subtract, first, _) if alike(first, b) => "change over the first",
+        Expr::Step(Op::Subtract, x, y) if value && is_value(x) && is_value(y) => {
             "difference over another"
         }
-        (Expr::Step(Op::Add, ..), b) if b.is_constant() => {
-            if addends(a) > 2 {
-                "average of three or more"
-            } else {
-                "average"
-            }
-        }
-        (Expr::Step(Op::Multiply, x, y), b)
-            if b.is_constant() && !x.is_constant() && !y.is_constant() =>
-        {
+        Expr::Step(Op::Add, ..) if constant && addends(a) > 2 => "average of three or more",
+        Expr::Step(Op::Add, ..) if constant => "average",
+        Expr::Step(Op::Multiply, x, y) if constant && !x.is_constant() && !y.is_constant() => {
             "product over a constant"
         }
-        (_, b) if b.is_constant() => "over a constant",
-        (a, b) if is_value(a) && is_value(b) => "ratio",
-        (a, Expr::Step(Op::Add, ..)) if is_value(a) => "over a sum",
-        (Expr::Step(Op::Add, ..), b) if is_value(b) => "sum over",
+        _ if constant => "over a constant",
+        _ if value && is_value(a) => "ratio",
+        _ if is_value(a) && matches!(b, Expr::Step(Op::Add, ..)) => "over a sum",
+        Expr::Step(Op::Add, ..) if value => "sum over",
         _ => "ratio of results",
     }
 }
@@ -150,14 +134,11 @@ pub(crate) fn holds(expr: &Expr, part: &Expr) -> bool {
 /// The operands of a difference, or of a difference that is divided, as in a relative change;
 /// `None` for other expressions.
 pub(crate) fn difference(expr: &Expr) -> Option<(&Expr, &Expr)> {
-    match expr.top()? {
-        (Op::Subtract, a, b) => Some((a, b)),
-        (Op::Divide, top, _) => match top.top()? {
-            (Op::Subtract, a, b) => Some((a, b)),
-            _ => None,
-        },
-        _ => None,
-    }
+    let (op, a, b) = match expr.top()? {
+        (Op::Divide, dividend, _) => dividend.top()?,
+        top => top,
+    };
+    (op == Op::Subtract).then_some((a, b))
 }
 
 #[cfg(test)]
