@@ -123,7 +123,13 @@ impl EmbeddedWeights {
     /// The text of `network.json`.
     #[must_use]
     pub fn network_to_json(&self) -> String {
-        to_features_file(&self.network)
+        let file = NetworkFile {
+            version: VERSION,
+            features: ranking::detail_names(),
+            model: &self.network,
+        };
+        // Structs of numbers and texts can always be written, so the default is never used.
+        serde_json::to_string(&file).unwrap_or_default() + "\n"
     }
 
     /// The text of `weights.json`. Zero weights of `choice` are left out.
@@ -140,46 +146,26 @@ impl EmbeddedWeights {
     }
 }
 
-/// A model whose weights are listed in the order of its features.
+/// The content of `network.json`. `M` is the network, or a reference to it for writing.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct FeaturesFile<M> {
+struct NetworkFile<M> {
     version: u32,
-    /// The names of the features, in this order.
+    /// The names of the network's inputs, in the order of its weights.
     features: Vec<String>,
     model: M,
-}
-
-/// The text of a file that [`from_features_file`] reads.
-fn to_features_file(model: impl Serialize) -> String {
-    let file = FeaturesFile {
-        version: VERSION,
-        features: ranking::detail_names(),
-        model,
-    };
-    // Structs of numbers and texts can always be written, so the default is never used.
-    serde_json::to_string(&file).unwrap_or_default() + "\n"
 }
 
 /// Reads the text of a `network.json`. An error if its features or layer sizes do not fit this
 /// program.
 fn network_from_json(text: &str) -> Result<Network, String> {
-    let network: Network = from_features_file("network", text)?;
-    if network.fits(ranking::detail_names().len()) {
-        Ok(network)
-    } else {
+    let file: NetworkFile<Network> = parse("network.json", text)?;
+    if file.features != ranking::detail_names() {
+        Err(format!("network: other features; {AGAIN}"))
+    } else if !file.model.fits(file.features.len()) {
         Err(format!("network: wrong layer sizes; {AGAIN}"))
-    }
-}
-
-/// Reads the text of a file of features and a model. An error, which names it `model`, if its
-/// features are not those of this program.
-fn from_features_file<M: DeserializeOwned>(model: &str, text: &str) -> Result<M, String> {
-    let file: FeaturesFile<M> = parse(&format!("{model}.json"), text)?;
-    if file.features == ranking::detail_names() {
-        Ok(file.model)
     } else {
-        Err(format!("{model}: other features; {AGAIN}"))
+        Ok(file.model)
     }
 }
 
