@@ -6,7 +6,7 @@ use finqa_core::program::Op;
 
 /// The names of all shapes. The order is that of the classes in `weights/shapes.bin`, so a change
 /// needs new weights.
-pub(crate) const SHAPES: [&str; 28] = [
+pub const SHAPES: [&str; 28] = [
     "look-up", "look-up of a percentage", "difference", "less a constant", "a constant less",
     "ratio less one", "relative change", "change over the first", "difference over another",
     "return on a constant", "ratio", "over a sum", "sum over", "ratio of results",
@@ -37,11 +37,13 @@ pub(crate) fn shape(expr: &Expr) -> usize {
     SHAPES.iter().position(|shape| *shape == name).unwrap_or(0)
 }
 
-/// The shape of a program in the dataset's language; `None` if it cannot be parsed.
+/// The shape of a program in the dataset's language, as an index into [`SHAPES`]; `None` if it
+/// cannot be parsed.
 ///
 /// A program that begins with a table operation has no expression. It gets the shape of what the
 /// operation computes: `table_max(rent, none)` is a look-up.
-pub(crate) fn shape_of(program: &str) -> Option<usize> {
+#[must_use]
+pub fn shape_of(program: &str) -> Option<usize> {
     let of = |name: &str| SHAPES.iter().position(|shape| *shape == name);
     match Expr::parse(program) {
         Some(expr) => Some(shape(&expr)),

@@ -14,7 +14,7 @@ use crate::question::plan_question::{PlanContext, PlanQuestion};
 use crate::question::proposal;
 use crate::question::wording::Wording;
 use crate::ranking;
-use crate::{shape, sketch};
+use crate::sketch;
 
 use crate::answering::analyst::EmbeddedAnalyst;
 use crate::answering::answer::PageIndex;
@@ -25,6 +25,7 @@ use crate::question::follow_up;
 pub use crate::answering::candidates::Pool;
 pub use crate::question::proposal::{BUCKETS, ShapeModel, SketchModel, WordClassifier};
 pub use crate::ranking::network::{InputRange, Network};
+pub use crate::shape::{SHAPES, shape_of};
 pub use crate::weights::EmbeddedWeights;
 
 /// A training example for the slot scorer.
@@ -76,16 +77,6 @@ pub fn candidates(
         .collect()
 }
 
-/// The names of the shapes, in the order of the classes of [`ShapeModel`].
-pub const SHAPES: &[&str] = &shape::SHAPES;
-
-/// The shape of a program in the dataset's language, as an index into [`SHAPES`]; `None` if it
-/// cannot be parsed.
-#[must_use]
-pub fn shape_of(program: &str) -> Option<usize> {
-    shape::shape_of(program)
-}
-
 /// A training example for [`ShapeModel`] or [`SketchModel`]: the buckets of a question and of the
 /// programs before it, and the class of its gold program.
 #[derive(Clone, Debug)]
@@ -103,12 +94,11 @@ pub fn shape_example(
     program: &str,
     alone: bool,
 ) -> Option<ClassExample> {
-    let before: Vec<&str> = before
-        .iter()
-        .filter_map(|program| SHAPES.get(shape_of(program)?).copied())
-        .collect();
+    let shapes = before.iter();
+    let shapes = shapes.filter_map(|program| SHAPES.get(shape_of(program)?).copied());
+    let phrase = Wording::read(question).phrase;
     Some(ClassExample {
-        buckets: proposal::buckets(&Wording::read(question).phrase, &before, alone),
+        buckets: proposal::buckets(&phrase, &shapes.collect::<Vec<_>>(), alone),
         class: shape_of(program)?,
     })
 }
@@ -117,17 +107,15 @@ pub fn shape_example(
 /// programs of earlier turns, oldest first.
 #[must_use]
 pub fn sketch_example(question: &str, before: &[&str], program: &str) -> Option<ClassExample> {
-    let before: Vec<Expr> = before
-        .iter()
-        .filter_map(|program| Expr::parse(program))
-        .collect();
+    let parsed = before.iter().filter_map(|program| Expr::parse(program));
+    let before: Vec<Expr> = parsed.collect();
     let before: Vec<&Expr> = before.iter().collect();
+    let (phrase, sketches) = (
+        Wording::read(question).phrase,
+        proposal::sketches_of(&before),
+    );
     Some(ClassExample {
-        buckets: proposal::buckets(
-            &Wording::read(question).phrase,
-            &proposal::sketches_of(&before),
-            false,
-        ),
+        buckets: proposal::buckets(&phrase, &sketches, false),
         class: sketch::sketch(&Expr::parse(program)?, &before),
     })
 }
@@ -152,31 +140,21 @@ pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<S
     let state = EarlierTurns::read(facts, &question.history);
     let context = PlanContext::after(&state);
     let q = PlanQuestion::new(facts, &asked, &state, &context);
-    let (follow_ups, alone) = (follow_up::plans(&q), alone::plans(&q));
-    for plan in follow_ups.into_iter().chain(alone) {
+    for plan in follow_up::plans(&q).into_iter().chain(alone::plans(&q)) {
         let mut literals = vec![None; plan.slots.len()];
         if plan.slots.is_empty() || !unify(&plan.expr, &gold, &mut literals) {
             continue;
         }
-        let same = |fact: usize, literal: &Option<Arc<str>>| {
-            facts
-                .all
-                .get(fact)
-                .zip(literal.as_ref())
-                .is_some_and(|(f, l)| alike_but_for_signs(&f.literal, l))
+        let same = |(fact, literal): (&usize, &Option<Arc<str>>)| {
+            let fact = facts.all.get(*fact).zip(literal.as_ref());
+            fact.is_some_and(|(fact, literal)| alike_but_for_signs(&fact.literal, literal))
         };
-        let choices: Vec<_> = JointChoices::new(EXAMPLE_FACTS, EXAMPLE_FACTS * 3)
-            .of(facts, &plan)
-            .iter()
-            .map(|choice| {
-                let right = choice
-                    .facts
-                    .iter()
-                    .zip(&literals)
-                    .all(|(fact, literal)| same(*fact, literal));
-                (joint_features(facts, &plan, &choice.facts), right)
-            })
-            .collect();
+        let made = JointChoices::new(EXAMPLE_FACTS, EXAMPLE_FACTS * 3).of(facts, &plan);
+        let choices = made.iter().map(|choice| {
+            let right = choice.facts.iter().zip(&literals).all(same);
+            (joint_features(facts, &plan, &choice.facts), right)
+        });
+        let choices: Vec<(Vec<f64>, bool)> = choices.collect();
         let right = choices.iter().filter(|(_, right)| *right).count();
         return (right > 0 && right < choices.len()).then_some(SlotExample { choices });
     }
