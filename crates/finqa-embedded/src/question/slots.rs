@@ -5,8 +5,6 @@ mod query;
 
 pub(crate) use query::SlotQuery;
 
-use std::ops::Range;
-
 use crate::reading::facts::{Fact, FactColumn, FactPlace, Facts, Sentence};
 use crate::reading::vocabulary::WordSet;
 
@@ -20,18 +18,18 @@ const OF_CELL: [Feature; 17] = [
     ("cell: question words in the row label", |f| f.share(f.in_label)),
     ("cell: question words in the column header", |f| f.share(f.only_near)),
     ("cell: question words in the corner", |f| f.share(f.in_corner)),
-    ("cell: row label words not asked for", |f| (f.row_weight() - f.label.matched).min(12.0) / 6.0),
+    ("cell: row label words not asked for", |f| (f.row_weight() - f.of.label.matched).min(12.0) / 6.0),
     ("cell: share of the row label asked for", |f| f.precision()),
     ("cell: whole row label asked for", |f| flag(f.precision() > 0.99)),
     ("cell: column header words not asked for", |f| f.unasked().min(12.0) / 6.0),
-    ("cell: year asked for", |f| flag(f.matched && !f.query.years_inherited)),
-    ("cell: year of an earlier turn", |f| flag(f.matched && f.query.years_inherited)),
+    ("cell: year asked for", |f| flag(f.matched && !f.of.query.years_inherited)),
+    ("cell: year of an earlier turn", |f| flag(f.matched && f.of.query.years_inherited)),
     ("cell: no other year", |f| flag(f.matched && f.fact.years.len() == 1)),
     ("cell: another year", |f| flag(f.conflict)),
     ("cell: no year", |f| flag(f.asked && f.fact.years.is_empty())),
     ("cell: first column, no year asked for", |f| flag(!f.asked && f.is_in(|_, column| column == 1))),
-    ("cell: last row, no year asked for", |f| flag(!f.asked && f.is_in(|row, _| row + 1 == f.facts.rows.len()))),
-    ("cell: words like the question's in the row label", |f| f.label.alike),
+    ("cell: last row, no year asked for", |f| flag(!f.asked && f.is_in(|row, _| row + 1 == f.of.facts.rows.len()))),
+    ("cell: words like the question's in the row label", |f| f.of.label.alike),
     ("cell: words like the question's in the column header", |f| f.alike_near),
 ];
 
@@ -43,8 +41,8 @@ const OF_TEXT: [Feature; 14] = [
     ("text: question words by distance", |f| f.share(f.distances().0)),
     ("text: question words right before", |f| f.share(f.distances().1)),
     ("text: length of the sentence", |f| f.sentence().map_or(0.0, |s| (count(s.words.len()) / 60.0).min(2.0))),
-    ("text: year asked for", |f| flag(f.matched && !f.query.years_inherited)),
-    ("text: year of an earlier turn", |f| flag(f.matched && f.query.years_inherited)),
+    ("text: year asked for", |f| flag(f.matched && !f.of.query.years_inherited)),
+    ("text: year of an earlier turn", |f| flag(f.matched && f.of.query.years_inherited)),
     ("text: no other year", |f| flag(f.matched && f.fact.years.len() == 1)),
     ("text: another year", |f| flag(f.conflict)),
     ("text: no year", |f| flag(f.asked && f.fact.years.is_empty())),
@@ -58,30 +56,30 @@ const OF_TEXT: [Feature; 14] = [
 /// out" means that the question names no quantity.
 #[rustfmt::skip]
 const OF_BOTH: [Feature; 23] = [
-    ("series of the last fact, entity left out", |f| flag(f.follows() && f.query.elliptical)),
-    ("series of the last fact, entity named", |f| flag(f.follows() && !f.query.elliptical)),
-    ("series of any earlier fact", |f| flag(f.anchors().any(|anchor| series(f.facts, anchor, f.fact)))),
-    ("column of the last fact, entity left out", |f| flag(f.below() && f.query.elliptical)),
-    ("column of the last fact, entity named", |f| flag(f.below() && !f.query.elliptical)),
-    ("table or text as the last fact", |f| flag(f.anchor.is_some_and(|a| a.cell().is_some() == f.fact.cell().is_some()))),
+    ("series of the last fact, entity left out", |f| flag(f.follows() && f.of.query.elliptical)),
+    ("series of the last fact, entity named", |f| flag(f.follows() && !f.of.query.elliptical)),
+    ("series of any earlier fact", |f| flag(f.anchors().any(|anchor| series(f.of.facts, anchor, f.fact)))),
+    ("column of the last fact, entity left out", |f| flag(f.below() && f.of.query.elliptical)),
+    ("column of the last fact, entity named", |f| flag(f.below() && !f.of.query.elliptical)),
+    ("table or text as the last fact", |f| flag(f.of.anchor.is_some_and(|a| a.cell().is_some() == f.fact.cell().is_some()))),
     ("earlier turn's words", |f| f.in_inherited),
-    ("earlier turn's words, entity left out", |f| f.in_inherited * flag(f.query.elliptical)),
+    ("earlier turn's words, entity left out", |f| f.in_inherited * flag(f.of.query.elliptical)),
     ("used before, year asked for", |f| flag(f.used && f.matched)),
     ("used before, another year asked for", |f| flag(f.used && f.conflict)),
-    ("used before, no year, entity left out", |f| flag(f.used_undated() && f.query.elliptical)),
-    ("used before, no year, entity named", |f| flag(f.used_undated() && !f.query.elliptical)),
-    ("percentage asked for, percentage", |f| flag(f.query.percent && f.fact.percent)),
-    ("percentage not asked for, percentage", |f| flag(!f.query.percent && f.fact.percent)),
-    ("count asked for, amount of money", |f| flag(f.query.count && f.fact.dollar)),
-    ("opening balance, not asked for", |f| flag(!f.query.opening && f.fact.opening)),
-    ("opening balance asked for", |f| flag(f.query.opening && f.fact.opening)),
-    ("question words side by side in the row label", |f| f.label.side_by_side),
-    ("total row, total asked for", |f| flag(f.fact.total && f.asks_total)),
-    ("total row, not asked for", |f| flag(f.fact.total && !f.asks_total)),
-    ("closing balance", |f| flag(!f.query.opening && f.fact.closing)),
-    ("number named in the question", |f| flag(f.query.named_numbers.iter().any(|n| **n == *f.fact.literal))),
+    ("used before, no year, entity left out", |f| flag(f.used_undated() && f.of.query.elliptical)),
+    ("used before, no year, entity named", |f| flag(f.used_undated() && !f.of.query.elliptical)),
+    ("percentage asked for, percentage", |f| flag(f.of.query.percent && f.fact.percent)),
+    ("percentage not asked for, percentage", |f| flag(!f.of.query.percent && f.fact.percent)),
+    ("count asked for, amount of money", |f| flag(f.of.query.count && f.fact.dollar)),
+    ("opening balance, not asked for", |f| flag(!f.of.query.opening && f.fact.opening)),
+    ("opening balance asked for", |f| flag(f.of.query.opening && f.fact.opening)),
+    ("question words side by side in the row label", |f| f.of.label.side_by_side),
+    ("total row, total asked for", |f| flag(f.fact.total && f.of.asks_total)),
+    ("total row, not asked for", |f| flag(f.fact.total && !f.of.asks_total)),
+    ("closing balance", |f| flag(!f.of.query.opening && f.fact.closing)),
+    ("number named in the question", |f| flag(f.of.query.named_numbers.iter().any(|n| **n == *f.fact.literal))),
     ("count asked for, plain number in the text", |f| {
-        flag(f.query.count && f.fact.cell().is_none() && !f.fact.dollar && !f.fact.percent)
+        flag(f.of.query.count && f.fact.cell().is_none() && !f.fact.dollar && !f.fact.percent)
     }),
 ];
 
@@ -235,36 +233,23 @@ impl<'a> SlotScorer<'a> {
     /// The sum of a fact's features, each times its weight. The features of pairs do not count.
     pub(crate) fn score(&mut self, fact: &Fact, index: usize) -> f64 {
         let features = self.features(fact, index);
-        let own = match fact.place {
-            FactPlace::Cell { .. } => 0..TEXT,
-            FactPlace::Text { .. } => TEXT..SHARED,
+        let own = match fact.cell() {
+            Some(_) => 0..TEXT,
+            None => TEXT..SHARED,
         };
         // All other features are zero.
-        let weigh = |range: Range<usize>| {
-            let weights = self
-                .facts
-                .slot_weights
-                .get(range.clone())
-                .unwrap_or_default();
-            features.get(range).unwrap_or_default().iter().zip(weights)
-        };
-        weigh(own)
-            .chain(weigh(SHARED..PAIRS))
-            .map(|(f, w)| f * w)
-            .sum()
+        let places = own.chain(SHARED..PAIRS);
+        let weights = &self.facts.slot_weights;
+        let products = places.filter_map(|at| Some(features.get(at)? * weights.get(at)?));
+        products.sum()
     }
 }
 
 /// The fit of a fact to a query, from which the features are computed.
 struct FactFit<'a> {
-    facts: &'a Facts,
-    query: &'a SlotQuery,
+    /// The scorer of its query.
+    of: &'a SlotScorer<'a>,
     fact: &'a Fact,
-    label: &'a SharedLabelFit,
-    anchor: Option<&'a Fact>,
-    asks_total: bool,
-    unasked: &'a [f64],
-    total: f64,
     // Weights of requested words: in its label; near it, but not there; both; only in the corner.
     in_label: f64,
     only_near: f64,
@@ -286,44 +271,35 @@ struct FactFit<'a> {
 
 impl<'a> FactFit<'a> {
     /// Compares a fact with the query. The scorer must have read its label and the words near it.
-    fn new(scorer: &'a SlotScorer<'_>, fact: &'a Fact, index: usize) -> Self {
-        let (facts, query) = (scorer.facts, scorer.query);
-        let (label, near) = (&scorer.label, &scorer.near);
+    fn new(of: &'a SlotScorer<'a>, fact: &'a Fact, index: usize) -> Self {
+        let (query, label, near) = (of.query, &of.label.words, &of.near);
         let (mut in_label, mut only_near, mut in_near, mut in_corner) = (0.0, 0.0, 0.0, 0.0);
         for (word, weight) in &query.words {
-            match (label.words.has(*word), near.has(*word)) {
-                (true, near) => {
-                    in_label += weight;
-                    in_near += if near { *weight } else { 0.0 };
-                }
-                (false, true) => {
-                    only_near += weight;
-                    in_near += weight;
-                }
-                (false, false) if facts.corner.contains(word) => in_corner += weight,
-                (false, false) => {}
+            if near.has(*word) {
+                in_near += weight;
+            }
+            if label.has(*word) {
+                in_label += weight;
+            } else if near.has(*word) {
+                only_near += weight;
+            } else if of.facts.corner.contains(word) {
+                in_corner += weight;
             }
         }
         let inherited = query.inherited.iter();
-        let inherited = inherited.filter(|(word, _)| label.words.has(*word) || near.has(*word));
+        let inherited = inherited.filter(|(word, _)| label.has(*word) || near.has(*word));
         let in_inherited = inherited.map(|(_, weight)| weight).sum::<f64>();
         let asked = !query.years.is_empty();
         let matched = fact.years.iter().any(|year| query.years.contains(year));
         Self {
-            facts,
-            query,
+            of,
             fact,
-            label,
-            anchor: scorer.anchor,
-            asks_total: scorer.asks_total,
-            unasked: &scorer.unasked,
-            total: scorer.total,
             in_label,
             only_near,
             in_near,
             in_corner,
-            in_inherited: in_inherited / scorer.inherited_total,
-            alike_near: scorer.sum_alike(near),
+            in_inherited: in_inherited / of.inherited_total,
+            alike_near: of.sum_alike(near),
             asked,
             matched,
             conflict: asked && !matched && !fact.years.is_empty(),
@@ -332,20 +308,17 @@ impl<'a> FactFit<'a> {
     }
 
     fn share(&self, weight: f64) -> f64 {
-        weight / self.total
+        weight / self.of.total
     }
 
     fn is_in(&self, holds: impl Fn(usize, usize) -> bool) -> bool {
-        self.fact
-            .cell()
-            .is_some_and(|(row, column)| holds(row, column))
+        let cell = self.fact.cell();
+        cell.is_some_and(|(row, column)| holds(row, column))
     }
 
     fn row_weight(&self) -> f64 {
-        let row = self
-            .fact
-            .cell()
-            .and_then(|(row, _)| self.facts.rows.get(row));
+        let cell = self.fact.cell();
+        let row = cell.and_then(|(row, _)| self.of.facts.rows.get(row));
         row.map_or(0.0, |row| row.weight)
     }
 
@@ -353,7 +326,7 @@ impl<'a> FactFit<'a> {
     fn precision(&self) -> f64 {
         let weight = self.row_weight();
         if weight > 0.0 {
-            self.label.matched / weight
+            self.of.label.matched / weight
         } else {
             0.0
         }
@@ -361,16 +334,14 @@ impl<'a> FactFit<'a> {
 
     /// The weight of its column header's words that are not requested.
     fn unasked(&self) -> f64 {
-        let column = self
-            .fact
-            .cell()
-            .and_then(|(_, column)| self.unasked.get(column));
+        let cell = self.fact.cell();
+        let column = cell.and_then(|(_, column)| self.of.unasked.get(column));
         column.copied().unwrap_or_default()
     }
 
     fn sentence(&self) -> Option<&'a Sentence> {
         match self.fact.place {
-            FactPlace::Text { sentence, .. } => self.facts.sentences.get(sentence),
+            FactPlace::Text { sentence, .. } => self.of.facts.sentences.get(sentence),
             FactPlace::Cell { .. } => None,
         }
     }
@@ -382,9 +353,9 @@ impl<'a> FactFit<'a> {
             return (0.0, 0.0);
         };
         let (mut close, mut right_before) = (0.0, 0.0);
-        for places in self.label.places.chunk_by(|(a, _), (b, _)| a == b) {
+        for places in self.of.label.places.chunk_by(|(a, _), (b, _)| a == b) {
             let word = places.first();
-            let word = word.and_then(|(asked, _)| self.query.words.get(*asked));
+            let word = word.and_then(|(asked, _)| self.of.query.words.get(*asked));
             let distances = places.iter();
             let distances = distances.map(|(_, i)| if *i < at { at - i } else { 2 * (i - at) });
             if let Some(((_, weight), distance)) = word.zip(distances.min()) {
@@ -397,24 +368,24 @@ impl<'a> FactFit<'a> {
     }
 
     fn anchors(&self) -> impl Iterator<Item = &'a Fact> {
-        let anchors = self.query.anchors.iter();
-        anchors.filter_map(|index| self.facts.all.get(*index))
+        let anchors = self.of.query.anchors.iter();
+        anchors.filter_map(|index| self.of.facts.all.get(*index))
     }
 
     /// True if the fact is in the [`series`] of the last fact that earlier turns used.
     fn follows(&self) -> bool {
-        self.anchor
-            .is_some_and(|anchor| series(self.facts, anchor, self.fact))
+        let anchor = self.of.anchor;
+        anchor.is_some_and(|anchor| series(self.of.facts, anchor, self.fact))
     }
 
     /// True if the fact is in the column of the last fact that earlier turns used.
     fn below(&self) -> bool {
-        let cells = self.anchor.and_then(Fact::cell).zip(self.fact.cell());
+        let cells = self.of.anchor.and_then(Fact::cell).zip(self.fact.cell());
         cells.is_some_and(|(a, b)| a.1 == b.1)
     }
 
     fn used_undated(&self) -> bool {
-        self.used && (!self.asked || self.query.years_inherited)
+        self.used && (!self.asked || self.of.query.years_inherited)
     }
 }
 
