@@ -3,9 +3,9 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use finqa_core::number::Scale;
+use finqa_core::number::{Scale, UnitKind};
 
-use super::operation_words;
+use super::operation_words::{CHANGE, COMPOUND, LARGEST, SMALLEST, SUM};
 use crate::reading::text::{TextToken, TokenKind, stem, tokenize};
 use crate::reading::words::is_weak;
 
@@ -127,11 +127,7 @@ impl Wording {
 
     /// True if the question begins with one of these phrases, as whole words.
     pub(crate) fn starts(&self, phrases: &[&str]) -> bool {
-        let text = self.phrase.trim_start_matches(' ');
-        let after = |phrase: &str| text.strip_prefix(phrase);
-        phrases
-            .iter()
-            .any(|p| after(p).is_some_and(|rest| rest.starts_with(' ')))
+        phrases.iter().any(|phrase| self.find(phrase) == Some(0))
     }
 
     /// True if the question has a word for a percentage.
@@ -141,7 +137,7 @@ impl Wording {
 
     /// True if the question has a word for a change or a difference.
     pub(crate) fn change(&self) -> bool {
-        self.says(&operation_words::CHANGE)
+        self.says(&CHANGE)
     }
 
     /// True if the words ask for a relative change, not for a change in percentage points.
@@ -149,16 +145,14 @@ impl Wording {
         if self.says(&["points"]) {
             return false;
         }
-        let compared = self.starts(&[
-            "by what percent", "by how much percent", "what percent more", "what percent less",
-        ]);
-        self.says(&["how fast"]) && self.change()
-            || compared
-            || self.says(&[
-                "growth rate", "rate of growth", "rate of change", "growth percent",
+        self.change() && (self.percent() || self.says(&["how fast"]))
+            || self.starts(&[
+                "by what percent", "by how much percent", "what percent more", "what percent less",
             ])
-            || (self.percent() && self.change())
-            || self.says(&["roi", "return on investment", "rate of return"])
+            || self.says(&[
+                "growth rate", "rate of growth", "rate of change", "growth percent", "roi",
+                "return on investment", "rate of return",
+            ])
     }
 
     /// True if the question has a word for a share or a ratio.
@@ -168,6 +162,15 @@ impl Wording {
             "represented", "in relation to", "percent of", "as a percent", "divided by",
             "relative to",
         ])
+    }
+
+    /// The kind of a quotient that the question asks for.
+    pub(super) fn quotient_kind(&self) -> UnitKind {
+        if self.says(&["ratio", "divided by", "times"]) {
+            UnitKind::Ratio
+        } else {
+            UnitKind::Percent
+        }
     }
 
     /// The number of periods in a named span: 3 for "the last three years", "three quarters" and
@@ -212,7 +215,7 @@ impl Wording {
 
     /// True if the question has a word for a sum.
     pub(crate) fn sum(&self) -> bool {
-        self.says(&operation_words::SUM)
+        self.says(&SUM)
     }
 
     /// True if it begins like a yes/no question, or compares after another clause without a
@@ -233,16 +236,13 @@ impl Wording {
 
     /// True if the question has a word for compound growth.
     pub(crate) fn compound(&self) -> bool {
-        self.says(&operation_words::COMPOUND)
+        self.says(&COMPOUND)
     }
 
     /// `true` if the largest of several is requested, `false` for the smallest; `None` if neither
     /// is, or both are.
     pub(crate) fn extreme(&self) -> Option<bool> {
-        let (most, least) = (
-            self.says(&operation_words::LARGEST),
-            self.says(&operation_words::SMALLEST),
-        );
+        let (most, least) = (self.says(&LARGEST), self.says(&SMALLEST));
         (most != least).then_some(most)
     }
 
@@ -310,33 +310,24 @@ fn years(tokens: &[TextToken<'_>], phrase: &str) -> Vec<u16> {
     let mut out: Vec<u16> = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
         let Some(year) = token.year() else { continue };
+        let before = i.checked_sub(1).and_then(|j| tokens.get(j));
         // `$ 2010` is an amount.
-        let money = i
-            .checked_sub(1)
-            .and_then(|j| tokens.get(j))
-            .is_some_and(|t| t.is("$"));
+        let money = before.is_some_and(|t| t.is("$"));
         if !money && !out.contains(&year) {
             out.push(year);
         }
     }
-    if let (Some(first), Some(last), 2) = (out.first().copied(), out.last().copied(), out.len()) {
-        let range = [first, last];
-        let written = format!("{first}-{last}");
-        let averaged = [" average ", " total ", " sum ", " combined "]
-            .iter()
-            .any(|word| phrase.contains(word))
-            && !phrase.contains(" change ")
-            && !phrase.contains(" percent ")
-            && !phrase.contains(" difference ");
-        let spans = phrase.contains(&written)
-            || averaged && phrase.contains(&format!(" {first} to {last} "))
-            || averaged
-                && phrase.contains(&format!(" {first} and {last} "))
-                && phrase.contains(" between ")
-            || phrase.contains(&format!(" {first} through {last} "));
+    if let &[first, last] = out.as_slice() {
+        let says = |words: &str| phrase.contains(&format!(" {words} "));
+        let any = |words: &[&str]| words.iter().any(|word| says(word));
+        let averaged = any(&["average", "total", "sum", "combined"])
+            && !any(&["change", "percent", "difference"]);
+        let spans = phrase.contains(&format!("{first}-{last}"))
+            || says(&format!("{first} through {last}"))
+            || averaged && says(&format!("{first} to {last}"))
+            || averaged && says(&format!("{first} and {last}")) && says("between");
         if spans {
-            let (low, high) = (range[0].min(range[1]), range[0].max(range[1]));
-            out = (low..=high).collect();
+            return (first.min(last)..=first.max(last)).collect();
         }
     }
     out

@@ -7,7 +7,7 @@ use super::super::plan_question::PlanQuestion;
 use super::super::reference::{SURE, TurnOperand, join};
 use super::change::pair;
 use crate::operations;
-use finqa_core::number::UnitKind::{Number, Percent, Ratio};
+use finqa_core::number::UnitKind::Number;
 use finqa_core::program::Op;
 
 /// "What percentage does this represent of that total?": divides the part by the whole that the
@@ -21,11 +21,7 @@ pub(super) fn ratio(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramP
     if !cue {
         return None;
     }
-    let kind = if asked.says(&["ratio", "divided by", "times"]) {
-        Ratio
-    } else {
-        Percent
-    };
+    let kind = asked.quotient_kind();
     if let Some((a, b)) = over
         .or_else(|| ratio_operands(asked))
         .or_else(|| operands(asked, &[("", &["over"])]))
