@@ -123,6 +123,12 @@ impl<'a> PlanQuestion<'a> {
         self.query(&self.asked.phrase)
     }
 
+    /// The query for the question as a whole in each of its years.
+    pub(super) fn each_year(&self) -> Vec<SlotQuery> {
+        let (base, years) = (self.whole(), self.asked.years.iter());
+        years.map(|year| base.of_year(*year)).collect()
+    }
+
     /// Two slots for two things that parts of the question name. A part that names no quantity
     /// takes over the other's words: "sales in 2012 and in 2013".
     pub(super) fn parts_of(&self, a: &str, b: &str) -> Vec<SlotQuery> {
@@ -133,10 +139,7 @@ impl<'a> PlanQuestion<'a> {
         if two.elliptical {
             two.inherited = one.words.as_slice().into();
         }
-        for query in [&mut one, &mut two] {
-            query.percent = false;
-        }
-        vec![one, two]
+        vec![one.amount(), two.amount()]
     }
 
     /// Two years to compare, the later first. These are the latest and the earliest year of the

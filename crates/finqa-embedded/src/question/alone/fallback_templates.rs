@@ -7,9 +7,8 @@ use super::super::plan::{LOW, PlanExpr, ProgramPlan, of_slots, step};
 use super::super::plan_question::PlanQuestion;
 use super::super::slots::SlotQuery;
 use super::parts;
-use super::parts::added;
 use crate::expr::Expr;
-use crate::operations;
+use crate::operations::{ratio, relative_change};
 use crate::shape::SHAPES;
 use finqa_core::number::UnitKind::{Number, Percent, YesNo};
 use finqa_core::program::Op;
@@ -28,23 +27,19 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
     let likely = all.into_iter().filter(|(_, likely)| *likely >= LEAST);
     for name in likely.filter_map(|(i, _)| SHAPES.get(i).copied()) {
-        let over = |a, b| step(Op::Divide, a, b);
         let parts = match name {
             "difference" => Some((of_slots(Op::Subtract), 2, Number)),
-            "relative change" => Some((operations::relative_change(Slot(0), Slot(1)), 2, Percent)),
+            "relative change" => Some((relative_change(Slot(0), Slot(1)), 2, Percent)),
             "ratio" => Some((of_slots(Op::Divide), 2, Percent)),
             "sum" => Some((of_slots(Op::Add), 2, Number)),
-            "sum of three or more" => added(3).map(|sum| (sum, 3, Number)),
-            "average" => {
-                let two = PlanExpr::constant(2);
-                Some((over(of_slots(Op::Add), two), 2, Number))
-            }
+            "sum of three or more" => Some((step(Op::Add, of_slots(Op::Add), Slot(2)), 3, Number)),
+            "average" => Some((ratio(of_slots(Op::Add), PlanExpr::constant(2)), 2, Number)),
             "product" => Some((of_slots(Op::Multiply), 2, Number)),
             // Only if the rule for comparisons has made no such plan.
             "comparison" if !compared => Some((of_slots(Op::Greater), 2, YesNo)),
-            "over a sum" => Some((over(Slot(0), of_slots(Op::Add)), 2, Percent)),
-            "sum over" => Some((over(of_slots(Op::Add), Slot(2)), 3, Percent)),
-            "difference over another" => Some((over(of_slots(Op::Subtract), Slot(2)), 3, Percent)),
+            "over a sum" => Some((ratio(Slot(0), of_slots(Op::Add)), 2, Percent)),
+            "sum over" => Some((ratio(of_slots(Op::Add), Slot(2)), 3, Percent)),
+            "difference over another" => Some((ratio(of_slots(Op::Subtract), Slot(2)), 3, Percent)),
             _ => None,
         };
         if let Some((expr, n, kind)) = parts {
@@ -76,31 +71,24 @@ fn of_turns(state: &EarlierTurns, whole: &SlotQuery, name: &str) -> Vec<ProgramP
         "product" => (Op::Multiply, Number),
         _ => return Vec::new(),
     };
-    let latest: Vec<&Expr> = state
-        .turns
-        .iter()
-        .rev()
-        .take(COMBINED)
-        .map(|t| &t.expr)
-        .collect();
+    let latest = state.turns.iter().rev().take(COMBINED);
+    let latest: Vec<&Expr> = latest.map(|turn| &turn.expr).collect();
+    let change = name == "relative change";
     let mut out = Vec::new();
-    let fixed = |expr| ProgramPlan::fixed("any turns", expr, kind);
-    for (i, last) in latest.iter().enumerate() {
-        for before in latest.iter().skip(i + 1) {
-            let (a, b) = ((*before).clone(), (*last).clone());
-            if name == "relative change" {
-                let change = Expr::step(Op::Subtract, b, a.clone());
-                out.push(fixed(Expr::step(Op::Divide, change, a)));
+    for (i, last) in latest.iter().copied().enumerate() {
+        for before in latest.iter().copied().skip(i + 1) {
+            let (a, b) = (before.clone(), last.clone());
+            let expr = if change {
+                relative_change(b, a)
             } else {
-                out.push(fixed(Expr::step(op, a, b)));
-            }
+                Expr::step(op, a, b)
+            };
+            out.push(ProgramPlan::fixed("any turns", expr, kind));
         }
-        if i < 2 && name != "relative change" {
-            let known = PlanExpr::Fixed((*last).clone());
-            out.push(
-                ProgramPlan::new("any turns", step(op, known, Slot(0)), vec![whole.clone()])
-                    .free(LOW, kind),
-            );
+        if i < 2 && !change {
+            let expr = step(op, PlanExpr::Fixed(last.clone()), Slot(0));
+            let plan = ProgramPlan::new("any turns", expr, vec![whole.clone()]);
+            out.push(plan.free(LOW, kind));
         }
     }
     out

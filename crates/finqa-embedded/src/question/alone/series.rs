@@ -3,11 +3,13 @@
 //! A run is such a row, column or sentence, as the indices of its facts. The priors are set by
 //! hand, as in the other files of this folder.
 
+use std::collections::HashSet;
+
+use super::super::operation_words::AVERAGE;
 use super::super::plan::{PlanExpr, ProgramPlan};
 use super::super::plan_question::PlanQuestion;
 use super::super::slots::{SlotQuery, rank};
 use super::super::wording::Wording;
-use super::parts::added;
 use crate::operations;
 use crate::reading::facts::{Fact, Facts};
 use finqa_core::number::UnitKind::Number;
@@ -29,8 +31,7 @@ pub(crate) fn series(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     let one = [
         "weighted average", "price", "per", "each", "annual", "yearly",
     ];
-    let average =
-        asked.says(&["average", "mean", "averaged"]) && (span.is_some() || !asked.says(&one));
+    let average = asked.says(&AVERAGE) && (span.is_some() || !asked.says(&one));
     let sum = asked.sum() || asked.says(&["total", "in all", "all years", "aggregate"]);
     // `parts` adds and averages the years that a question names.
     if !(average || sum) || asked.percent() || asked.years.len() > 1 {
@@ -46,36 +47,22 @@ pub(crate) fn series(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     } else {
         0.3
     };
+    // The slots can only be filled with the facts of the run.
     let plan = |run: Vec<usize>| {
-        if average {
-            mean(&run).map(|expr| over("series average", expr, run, &base, sure))
+        let slots = (0..run.len()).map(PlanExpr::Slot);
+        let (name, expr, prior) = if average {
+            ("series average", operations::average(slots.collect()), sure)
         } else {
-            let expr = added(run.len());
-            expr.map(|expr| over("series sum", expr, run, &base, sure.min(0.6)))
-        }
+            ("series sum", operations::sum(slots), sure.min(0.6))
+        };
+        let slots = run.into_iter().map(|index| base.of_fact(index)).collect();
+        Some(ProgramPlan::new(name, expr?, slots).free(prior, Number))
     };
     found.into_iter().filter_map(plan).collect()
 }
 
-/// A plan whose slots can only be filled with the facts of a run.
-fn over(
-    name: &'static str,
-    expr: PlanExpr,
-    run: Vec<usize>,
-    base: &SlotQuery,
-    prior: f64,
-) -> ProgramPlan {
-    let slots = run.into_iter().map(|index| base.of_fact(index)).collect();
-    ProgramPlan::new(name, expr, slots).free(prior, Number)
-}
-
-/// The average of all slots; `None` for a run of less than two facts, whose average is a look-up.
-fn mean(run: &[usize]) -> Option<PlanExpr> {
-    let average = operations::average((0..run.len()).map(PlanExpr::Slot).collect());
-    average.filter(|_| run.len() >= 2)
-}
-
-/// The runs of the facts that fit best, each once. `keep` shortens or refuses a run.
+/// The runs of at least two of the facts that fit best, each once. `keep` shortens or refuses a
+/// run.
 fn distinct_runs(
     facts: &Facts,
     base: &SlotQuery,
@@ -95,18 +82,12 @@ fn distinct_runs(
 
 /// True if the facts of a run are from different years, or all from quarters.
 fn of_periods(facts: &Facts, run: &[usize]) -> bool {
-    let of = |i: &usize| facts.all.get(*i);
-    let mut years: Vec<u16> = run
-        .iter()
-        .filter_map(|i| of(i)?.years.iter().max().copied())
-        .collect();
-    years.sort_unstable();
-    years.dedup();
+    let of_run = run.iter().filter_map(|i| facts.all.get(*i));
+    let of_run: Vec<&Fact> = of_run.collect();
+    let latest = of_run.iter().filter_map(|fact| fact.years.iter().max());
+    let years: HashSet<&u16> = latest.collect();
     let quarter = facts.vocabulary.get("quarter");
-    let quarters = quarter.is_some_and(|word| {
-        run.iter()
-            .all(|i| of(i).is_some_and(|f| f.near.contains(&word) || f.label.contains(&word)))
-    });
+    let quarters = quarter.is_some_and(|word| of_run.iter().all(|fact| fact.is_named(word)));
     years.len() == run.len() || quarters
 }
 
@@ -118,46 +99,36 @@ fn runs(facts: &Facts, index: usize) -> Vec<Vec<usize>> {
     let Some(fact) = facts.all.get(index) else {
         return Vec::new();
     };
-    let Some((row, col)) = fact.cell() else {
-        let listed = |other: &Fact| {
-            other.same_series(fact) && other.percent == fact.percent && other.dollar == fact.dollar
-        };
+    let pick = |part: &dyn Fn(&Fact) -> bool| -> Vec<usize> {
         let all = facts.all.iter().enumerate();
-        return vec![all.filter(|(_, f)| listed(f)).map(|(i, _)| i).collect()];
+        let like = all.filter(|(_, other)| other.percent == fact.percent && part(other));
+        like.map(|(i, _)| i).collect()
     };
-    let percent = facts.all.get(index).is_some_and(|f| f.percent);
-    let part = |fact: &Fact| {
-        let total = facts.total;
-        fact.percent == percent
-            && total.is_none_or(|t| !fact.near.contains(&t))
-            && (fact.cell().is_some_and(|(r, _)| r == row)
-                || total.is_none_or(|t| !fact.label.contains(&t)))
+    let Some((row, col)) = fact.cell() else {
+        let listed = |other: &Fact| other.same_series(fact) && other.dollar == fact.dollar;
+        return vec![pick(&listed)];
     };
-    let all = || facts.all.iter().enumerate();
-    let pick = |along: &dyn Fn((usize, usize)) -> bool| -> Vec<usize> {
-        all()
-            .filter(|(_, f)| f.cell().is_some_and(along) && part(f))
-            .map(|(i, _)| i)
-            .collect()
+    let total = |words: &[u32]| facts.total.is_some_and(|total| words.contains(&total));
+    let of_row = |other: &Fact| {
+        let within = other.cell().is_some_and(|(r, _)| r == row);
+        within && !total(&other.near)
     };
-    vec![pick(&|(r, _)| r == row), pick(&|(_, c)| c == col)]
+    let of_column = |other: &Fact| {
+        let part = |r: usize| r == row || !total(&other.label);
+        let within = other.cell().is_some_and(|(r, c)| c == col && part(r));
+        within && !total(&other.near)
+    };
+    vec![pick(&of_row), pick(&of_column)]
 }
 
 /// Shortens a run to the number of periods that the question names: the latest ones, up to a year
 /// that it names, or the first ones in a question about the future. Empty if there are too few.
 fn narrow(facts: &Facts, run: Vec<usize>, asked: &Wording, named: Option<usize>) -> Vec<usize> {
     let Some(n) = named else { return run };
-    let year = |i: &usize| {
-        facts
-            .all
-            .get(*i)
-            .and_then(|f| f.years.iter().max().copied())
-    };
-    let mut dated: Vec<usize> = run.into_iter().filter(|i| year(i).is_some()).collect();
+    let year = |i: &usize| facts.all.get(*i)?.years.iter().max().copied();
     let until = asked.years.first().copied();
-    if let Some(until) = until {
-        dated.retain(|i| year(i) <= Some(until));
-    }
+    let fits = |i: &usize| year(i).is_some() && (until.is_none() || year(i) <= until);
+    let mut dated: Vec<usize> = run.into_iter().filter(fits).collect();
     let ahead = asked.says(&["following", "first", "due", "within"]) && until.is_none();
     dated.sort_by_key(year);
     let skip = if ahead {
