@@ -25,43 +25,38 @@ pub(crate) fn roll_forward(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let wanted = q.whole();
     // All facts, because other facts may fit better than the best closing balance.
     let ranked = rank(facts, &wanted, facts.all.len());
-    let at = |index: usize| facts.all.get(index);
     let two = asked.years.iter().max().zip(asked.years.iter().min());
-    let (late, early) = match two.filter(|(late, early)| late > early) {
-        Some((late, early)) => (Some(*late), Some(*early)),
-        None => (None, None),
+    let two = two.filter(|(late, early)| late > early);
+    let dated = |fact: &Fact| match two {
+        Some((late, _)) => fact.years.contains(late),
+        // Without two years, a closing balance of a year asked for, or one without a year.
+        None => {
+            wanted.years.is_empty()
+                || fact.years.is_empty()
+                || fact.years.iter().any(|y| wanted.years.contains(y))
+        }
     };
-    let of_year = |fact: &Fact, year: u16| fact.years.contains(&year);
-    let closing = ranked.iter().map(|(i, _)| *i).find(|i| {
-        at(*i).is_some_and(|f| {
-            let dated = match late {
-                Some(late) => of_year(f, late),
-                // Without two years, a closing balance of a year asked for, or one without a year.
-                None => {
-                    wanted.years.is_empty()
-                        || f.years.is_empty()
-                        || f.years.iter().any(|y| wanted.years.contains(y))
-                }
-            };
-            f.closing && dated
+    let mut best = ranked
+        .iter()
+        .filter_map(|(i, _)| Some((*i, facts.all.get(*i)?)));
+    let (closing, fact) = best.find(|(_, fact)| fact.closing && dated(fact))?;
+    let (row, col) = fact.cell()?;
+    let first = |year: &u16| {
+        facts.all.iter().position(|f| {
+            let of_series = f.cell().is_some_and(|(r, c)| r == row || c == col);
+            f.closing && of_series && f.years.contains(year)
         })
-    })?;
-    let (row, col) = at(closing)?.cell()?;
-    let of_column = |fact: &Fact| fact.cell().is_some_and(|(r, c)| c == col && r < row);
-    let earlier = early.and_then(|early| {
-        (0..facts.all.len()).find(|i| {
-            at(*i).is_some_and(|f| {
-                let of_series = f.cell().is_some_and(|(r, c)| r == row || c == col);
-                f.closing && of_series && of_year(f, early)
-            })
-        })
-    });
-    let opening =
-        || (0..facts.all.len()).rfind(|i| at(*i).is_some_and(|f| f.opening && of_column(f)));
-    let base = match (early, earlier) {
-        (Some(early), None) if late != Some(early + 1) => None,
-        (_, Some(earlier)) => Some(earlier),
-        (_, None) => opening(),
+    };
+    let opening = || {
+        let above = |f: &Fact| f.cell().is_some_and(|(r, c)| c == col && r < row);
+        facts.all.iter().rposition(|f| f.opening && above(f))
+    };
+    let base = match two {
+        Some((late, early)) => {
+            let consecutive = *late == early + 1;
+            first(early).or_else(|| opening().filter(|_| consecutive))
+        }
+        None => opening(),
     }?;
     let wanted = wanted.undated().amount();
     let slots = vec![wanted.of_fact(closing), wanted.of_fact(base)];
