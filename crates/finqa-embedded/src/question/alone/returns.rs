@@ -7,7 +7,7 @@ use super::super::plan::{PlanExpr, ProgramPlan, step};
 use super::super::plan_question::PlanQuestion;
 use super::super::slots::SlotQuery;
 use super::super::wording::Wording;
-use crate::reading::facts::Facts;
+use crate::reading::facts::{Fact, Facts};
 use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
 
@@ -23,24 +23,17 @@ pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     // "Cumulative return" implies that the table shows what became of 100.
     let named =
         asked.says(&["cumulative", "cumulative total"]) && asked.says(&["return", "returns"]);
-    if !(starts_at_hundred(facts) || named) || !gains {
-        return None;
-    }
-    if is_between_later_years(facts, asked) {
+    let starts = starts_at_hundred(facts) || named;
+    if !starts || !gains || is_between_later_years(facts, asked) {
         return None;
     }
     let relative = asked.relative_change()
         || asked.says(&["percent", "outperform", "roi", "rate"])
         || asked.says(&["return", "returns"]) && !asked.change();
-    let last = asked.years.iter().max().copied().or_else(|| {
-        facts
-            .columns
-            .iter()
-            .flat_map(|c| c.years.iter().copied())
-            .max()
-    });
+    let of_columns = facts.columns.iter().flat_map(|c| &*c.years);
+    let last = asked.years.iter().max().or_else(|| of_columns.max());
     let base = SlotQuery {
-        years: last.into_iter().collect(),
+        years: last.copied().into_iter().collect(),
         ..q.whole().amount()
     };
     let gain = |slot: usize| {
@@ -66,7 +59,8 @@ pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
 /// True if a question asks for a change from a year in which the index is not 100.
 fn is_between_later_years(facts: &Facts, asked: &Wording) -> bool {
     let (early, late) = (asked.years.iter().min(), asked.years.iter().max());
-    let starts = base_years(facts);
+    let cells = hundreds(facts).filter(|fact| fact.cell().is_some());
+    let starts: Vec<u16> = cells.flat_map(|fact| fact.years.to_vec()).collect();
     early != late && !starts.is_empty() && early.is_some_and(|early| !starts.contains(early))
 }
 
@@ -79,41 +73,22 @@ fn two_returns(asked: &Wording) -> Option<(String, String)> {
     quantities(asked, &[("", &connectors)]).filter(|_| compares)
 }
 
-/// The years of the cells that are 100.
-fn base_years(facts: &Facts) -> Vec<u16> {
-    facts
-        .all
-        .iter()
-        .filter(|f| is_hundred(f.number))
-        .filter(|f| f.cell().is_some())
-        .flat_map(|f| f.years.iter().copied())
-        .collect()
-}
-
-fn is_hundred(x: f64) -> bool {
-    (x - 100.0).abs() < 1e-9
+/// The facts that are 100.
+fn hundreds(facts: &Facts) -> impl Iterator<Item = &Fact> {
+    let all = facts.all.iter();
+    all.filter(|fact| (fact.number - 100.0).abs() < 1e-9)
 }
 
 /// True if the page shows what became of 100 invested. Either nearly every row or column of the
 /// table has a 100 (one can lack it), or the page has the words "return", "invest" and "index" and
 /// its text has "$100".
 pub(crate) fn starts_at_hundred(facts: &Facts) -> bool {
-    let hundreds = facts
-        .all
-        .iter()
-        .filter(|f| f.cell().is_some() && is_hundred(f.number) && !f.percent)
-        .count();
+    let cells = hundreds(facts).filter(|f| f.cell().is_some() && !f.percent);
+    let cells = cells.count();
     let rows = facts.rows.len().saturating_sub(1);
     let columns = facts.columns.len().saturating_sub(1);
-    let in_table = hundreds >= 2 && (hundreds + 1 >= rows || hundreds + 1 >= columns);
-    let mut words = ["return", "invest", "index"]
-        .into_iter()
-        .map(|w| facts.vocabulary.get(w));
-    let in_text = || {
-        facts
-            .all
-            .iter()
-            .any(|f| f.cell().is_none() && f.dollar && is_hundred(f.number) && f.scale.is_none())
-    };
-    in_table || words.all(|w| w.is_some()) && in_text()
+    let in_table = cells >= 2 && cells + 1 >= rows.min(columns);
+    let mut words = ["return", "invest", "index"].into_iter();
+    let in_text = || hundreds(facts).any(|f| f.cell().is_none() && f.dollar && f.scale.is_none());
+    in_table || words.all(|word| facts.vocabulary.get(word).is_some()) && in_text()
 }
