@@ -5,6 +5,7 @@ mod change;
 mod share;
 mod totals;
 
+use super::plan::Pairing::{Parts, Periods};
 use super::plan::PlanExpr::Slot;
 use super::plan::{LOW, PlanExpr, ProgramPlan, step};
 use crate::expr::Expr;
@@ -73,7 +74,7 @@ fn redo(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
         return None;
     }
     let asked = q.asked;
-    let bare = is_bare(asked);
+    let named = !is_bare(asked);
     let elsewhere = asked.starts(&[
         "and for", "what about for", "how about for", "and what about for", "what was it for",
         "and what was it for",
@@ -87,48 +88,36 @@ fn redo(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
         "that variation", "that average", "that difference", "this difference", "that fluctuation",
         "that portion",
     ]);
-    if !(again && bare || elsewhere || points) || asked.says(&["value"]) {
+    if !(again && !named || elsewhere || points) || asked.says(&["value"]) {
         return None;
     }
-    let named = !bare;
-    let mut slots: Vec<SlotQuery> = Vec::new();
     let base = q.whole();
-    for index in &last.facts {
+    let slot = |index: &usize| {
         let fact = q.facts.all.get(*index)?;
-        let words = if named {
-            base.words.clone()
+        let label = fact.label.iter().map(|w| (*w, q.facts.weight(*w)));
+        let years: &[u16] = if asked.years.is_empty() {
+            &fact.years
         } else {
-            fact.label
-                .iter()
-                .map(|w| (*w, q.facts.weight(*w)))
-                .collect()
+            &asked.years
         };
-        let years = if asked.years.is_empty() {
-            fact.years.to_vec()
-        } else {
-            asked.years.clone()
-        };
-        slots.push(SlotQuery {
-            words,
-            years,
+        Some(SlotQuery {
+            words: if named {
+                base.words.clone()
+            } else {
+                label.collect()
+            },
+            years: years.to_vec(),
             anchors: [*index].into(),
             elliptical: !named,
-            years_inherited: false,
             ..SlotQuery::default()
-        });
-    }
-    let expr = open(&last.expr, &last.facts);
-    let kind = if last.ends_in(Op::Divide) {
-        Percent
-    } else {
-        Number
+        })
     };
-    let plan = ProgramPlan::new("same again", expr, slots);
-    Some(if named {
-        plan.periods(LOW, kind)
-    } else {
-        plan.parts(LOW, kind)
-    })
+    let slots: Option<Vec<SlotQuery>> = last.facts.iter().map(slot).collect();
+    let divided = last.ends_in(Op::Divide);
+    let kind = if divided { Percent } else { Number };
+    let pairing = if named { Periods } else { Parts };
+    let plan = ProgramPlan::new("same again", open(&last.expr, &last.facts), slots?);
+    Some(plan.paired(pairing, LOW, kind))
 }
 
 /// Replaces each of these facts by a slot; other leaves stay as they are.
@@ -146,12 +135,9 @@ fn open(expr: &Expr, facts: &[usize]) -> PlanExpr {
 /// before" is read as the year before that of the last turn.
 fn look_up(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;
-    if asked.relative_change() && !q.refers && asked.years.len() >= 2 {
-        return None;
-    }
-    let standalone =
-        !q.refers && (asked.change() || asked.share() || asked.sum() || asked.percent());
-    if standalone {
+    let relative = asked.relative_change() && asked.years.len() >= 2;
+    let calculates = asked.change() || asked.share() || asked.sum() || asked.percent();
+    if !q.refers && (relative || calculates) {
         return None;
     }
     let mut query = q.whole();
