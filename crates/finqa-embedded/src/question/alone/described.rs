@@ -96,12 +96,9 @@ fn named_rate(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     if q.facts.all.iter().any(printed) {
         return None;
     }
-    let rate = PlanExpr::Fixed(rate);
+    let expr = step(Op::Multiply, Slot(0), PlanExpr::Fixed(rate));
     let amount = q.whole().amount();
-    Some(
-        ProgramPlan::new(NAMED_RATE, step(Op::Multiply, Slot(0), rate), vec![amount])
-            .free(0.4, Number),
-    )
+    Some(ProgramPlan::new(NAMED_RATE, expr, vec![amount]).free(0.4, Number))
 }
 
 /// "What was the return on equity?": `profit / equity`.
@@ -115,8 +112,6 @@ fn return_on(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let profit = named(q.facts, &PROFITS)?;
     let years: Vec<String> = asked.years.iter().map(u16::to_string).collect();
     let earned = format!("{before}{profit} {} ", years.join(" "));
-    Some(
-        ProgramPlan::new(RETURN_ON, of_slots(Op::Divide), q.parts_of(&earned, &base))
-            .parts(0.6, Percent),
-    )
+    let slots = q.parts_of(&earned, &base);
+    Some(ProgramPlan::new(RETURN_ON, of_slots(Op::Divide), slots).parts(0.6, Percent))
 }

@@ -61,14 +61,10 @@ pub(crate) fn margin(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
 /// a name.
 pub(super) fn named<'a>(facts: &Facts, names: &[&'a str]) -> Option<&'a str> {
     names.iter().copied().find(|name| {
-        let words: Vec<_> = tokenize(name)
-            .iter()
-            .map(|t| facts.vocabulary.get(&t.text))
-            .collect();
-        facts.rows.iter().any(|row| {
-            words
-                .iter()
-                .all(|word| word.is_some_and(|w| row.label.contains(&w)))
-        })
+        let tokens = tokenize(name);
+        let words = tokens.iter().map(|t| facts.vocabulary.get(&t.text));
+        let words: Option<Vec<u32>> = words.collect();
+        let has = |label: &[u32], words: &[u32]| words.iter().all(|word| label.contains(word));
+        words.is_some_and(|words| facts.rows.iter().any(|row| has(&row.label, &words)))
     })
 }

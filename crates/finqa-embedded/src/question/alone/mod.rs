@@ -73,14 +73,9 @@ pub(crate) fn relative_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let (a, b) = q.periods()?;
     let sure = asked.years.len() >= 2 || asked.says(&["growth rate"]);
-    Some(
-        ProgramPlan::new(
-            "relative change",
-            operations::relative_change(Slot(0), Slot(1)),
-            vec![a, b],
-        )
-        .periods(if sure { 0.95 } else { 0.8 }, Percent),
-    )
+    let change = operations::relative_change(Slot(0), Slot(1));
+    let plan = ProgramPlan::new("relative change", change, vec![a, b]);
+    Some(plan.periods(if sure { 0.95 } else { 0.8 }, Percent))
 }
 
 /// "What was the change in rent?": `later - earlier`, or the difference of two things that the
@@ -106,16 +101,13 @@ pub(crate) fn difference(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     if asked.years.len() < 2
         && let Some((a, b)) = quantities(asked, &forms)
     {
-        return Some(
-            ProgramPlan::new("difference", of_slots(Op::Subtract), q.parts_of(&a, &b))
-                .parts(0.7, Number),
-        );
+        let plan = ProgramPlan::new("difference", of_slots(Op::Subtract), q.parts_of(&a, &b));
+        return Some(plan.parts(0.7, Number));
     }
     let (a, b) = q.periods()?;
-    Some(
-        ProgramPlan::new("difference", of_slots(Op::Subtract), vec![a, b])
-            .periods(if asked.years.len() >= 2 { 0.9 } else { 0.5 }, Number),
-    )
+    let sure = asked.years.len() >= 2;
+    let plan = ProgramPlan::new("difference", of_slots(Op::Subtract), vec![a, b]);
+    Some(plan.periods(if sure { 0.9 } else { 0.5 }, Number))
 }
 
 /// Queries for the operands that a question describes: the first and the second thing named, and
