@@ -84,16 +84,10 @@ pub(super) fn of_results(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
     {
         return None;
     }
-    let before = q
-        .state
-        .turns
-        .iter()
-        .rev()
-        .skip(1)
-        .find(|t| t.ends_in(Op::Divide) && t.expr != last.expr)?;
+    let mut earlier = q.state.turns.iter().rev().skip(1);
+    let before = earlier.find(|t| t.ends_in(Op::Divide) && t.expr != last.expr)?;
     let expr = operations::difference(before.expr.clone(), last.expr.clone());
-    let name = "difference of changes";
-    Some(ProgramPlan::fixed(name, expr, Percent))
+    Some(ProgramPlan::fixed("difference of changes", expr, Percent))
 }
 
 /// "And the percentage change?": the latest difference over its second operand, or the relative
@@ -155,8 +149,6 @@ pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
     if !asked.change() || asked.share() || asked.percent() {
         return None;
     }
-    let known = q.state.years();
-    let new_year = asked.years.iter().any(|y| !known.contains(y));
     let less = |a: Expr, b: Expr| {
         let expr = operations::difference(a, b);
         Some(ProgramPlan::fixed("difference", expr, Number))
@@ -164,13 +156,15 @@ pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
     if asked.says(&["number one", "and one", "and 1"]) {
         return less(last.expr.clone(), Expr::constant(1));
     }
-    let values = q.state.back(1).is_some() && !new_year;
-    let both = values
-        && (last.is_look_up() && q.state.back(1).is_some_and(EarlierTurn::is_look_up)
-            || asked.says(&["these", "those", "two", "both", "them", "net difference"]));
+    let known = q.state.years();
+    let new_year = asked.years.iter().any(|y| !known.contains(y));
     let look_ups = last.is_look_up() && q.state.back(1).is_some_and(EarlierTurn::is_look_up);
-    if both && (q.refers || asked.points_to_span() && look_ups) {
-        let (late, early) = two_values(q)?;
+    let both = look_ups || asked.says(&["these", "those", "two", "both", "them", "net difference"]);
+    if !new_year
+        && both
+        && (q.refers || asked.points_to_span() && look_ups)
+        && let Some((late, early)) = two_values(q)
+    {
         return less(late, early);
     }
     let start = asked.says(&["initial", "original", "invested", "originally"])
@@ -178,20 +172,15 @@ pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
     if alone::starts_at_hundred(q.facts) && last.is_look_up() && start {
         return less(last.expr.clone(), Expr::constant(100));
     }
-    let mut years: Vec<u16> = asked.years.clone();
-    if years.len() == 1 && q.refers {
-        years.extend(
-            last.years
-                .iter()
-                .copied()
-                .filter(|y| last.is_look_up() && !asked.years.contains(y)),
-        );
+    let mut dated = asked.clone();
+    if asked.years.len() == 1 && q.refers && last.is_look_up() {
+        let others = last.years.iter().filter(|y| !asked.years.contains(y));
+        dated.years.extend(others);
     }
-    let shifted = shifted_period(asked, last);
-    let years = shifted.unwrap_or(years);
-    let mut asked = asked.clone();
-    asked.years = years;
-    let q = q.with(&asked);
+    if let Some(years) = shifted_period(asked, last) {
+        dated.years = years;
+    }
+    let q = q.with(&dated);
     alone::index_return(&q).or_else(|| alone::difference(&q))
 }
 

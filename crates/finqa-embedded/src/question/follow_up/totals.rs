@@ -77,11 +77,8 @@ pub(super) fn average(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progra
         None => {
             let before = q.state.back(1).filter(|t| t.is_look_up())?;
             let run = q.state.latest_look_ups();
-            let count = if q.asked.says(&["three"]) {
-                run.len().min(3)
-            } else {
-                2.min(run.len())
-            };
+            let most = if q.asked.says(&["three"]) { 3 } else { 2 };
+            let count = run.len().min(most);
             // The first two of the run are `last` and `before`.
             let run = run.iter().take(count).skip(2);
             let parts = [before, last].into_iter().chain(run.copied());
@@ -96,35 +93,26 @@ pub(super) fn average(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progra
 /// look-up. Otherwise adds all values since the last calculation ("all three"), or the last two
 /// values.
 pub(super) fn sum(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
-    let asked_years = q.asked.years.len() >= 2
-        && q.asked.years.iter().all(|y| {
-            q.state
-                .turns
-                .iter()
-                .any(|t| t.is_look_up() && t.years == [*y])
-        });
-    let span_words = q
-        .asked
-        .says(&["those", "these", "both", "two", "all", "three", "combined"]);
-    let cue = q.asked.sum()
-        || q.asked.says(&["total"]) && !q.asked.change() && (span_words || asked_years);
-    if !cue
-        || !q.refers
-        || q.asked
-            .says(&["percent", "divided", "over", "represent", "ratio"])
-    {
+    let (asked, turns) = (q.asked, &q.state.turns);
+    let known = |year: &u16| turns.iter().any(|t| t.is_look_up() && t.years == [*year]);
+    let asked_years = asked.years.len() >= 2 && asked.years.iter().all(known);
+    let several = asked.says(&["those", "these", "both", "two", "all", "three", "combined"]);
+    let total = asked.says(&["total"]) && !asked.change() && (several || asked_years);
+    let other = asked.says(&["percent", "divided", "over", "represent", "ratio"]);
+    if !(asked.sum() || total) || !q.refers || other {
         return None;
     }
     let before = q.state.back(1)?;
     let run = q.state.latest_look_ups();
-    let expr = if last.is_look_up()
+    let parts = if last.is_look_up()
         && let Some(sum) = q.state.latest(Op::Add)
     {
-        operations::sum([sum, last].map(|turn| turn.expr.clone()))?
-    } else if run.len() >= 3 && q.asked.says(&["all", "three", "four"]) {
-        operations::sum(run.iter().rev().map(|turn| turn.expr.clone()))?
+        vec![sum, last]
+    } else if run.len() >= 3 && asked.says(&["all", "three", "four"]) {
+        run.into_iter().rev().collect()
     } else {
-        operations::sum([before, last].map(|turn| turn.expr.clone()))?
+        vec![before, last]
     };
-    Some(ProgramPlan::fixed("sum", expr, Number))
+    let sum = operations::sum(parts.into_iter().map(|turn| turn.expr.clone()))?;
+    Some(ProgramPlan::fixed("sum", sum, Number))
 }
