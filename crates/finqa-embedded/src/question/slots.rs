@@ -186,8 +186,6 @@ impl<'a> SlotScorer<'a> {
         let (facts, query) = (self.facts, self.query);
         let (of_row, index) = of;
         self.label.words.replace(&fact.label);
-        // Set for every row. Computed here, because `label` is borrowed mutably below.
-        let alike = of_row.then(|| self.sum_alike(&self.label.words));
         let label = &mut self.label;
         label.of = Some(of);
         label.places.clear();
@@ -197,8 +195,8 @@ impl<'a> SlotScorer<'a> {
                 let label = row.label.iter().filter(asked);
                 label.map(|word| facts.weight(*word)).sum()
             });
-            label.alike = alike.unwrap_or_default();
             label.side_by_side = side_by_side(fact, query);
+            self.label.alike = self.sum_alike(&self.label.words);
         } else if let Some(sentence) = facts.sentences.get(index) {
             label.side_by_side = 0.0;
             let words = query.words.iter().enumerate();
