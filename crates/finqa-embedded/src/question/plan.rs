@@ -67,7 +67,7 @@ pub(crate) enum Pairing {
     Parts,
 }
 
-/// The prior of a plan whose rule names none. Set by hand.
+/// The prior of a plan whose rule names none.
 pub(crate) const LOW: f64 = 0.2;
 
 /// A plan for a program.
@@ -79,8 +79,7 @@ pub(crate) struct ProgramPlan {
     pub(crate) expr: PlanExpr,
     pub slots: Vec<SlotQuery>,
     pub(crate) pairing: Pairing,
-    /// The rule's confidence in the plan before any fact is seen, from 0 to 1. Set by hand in each
-    /// rule. It is a feature of the choice, so other priors need new weights.
+    /// The rule's confidence in the plan before any fact is seen, from 0 to 1.
     pub(crate) prior: f64,
     /// The kind of its value.
     pub kind: UnitKind,

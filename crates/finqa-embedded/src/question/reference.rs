@@ -32,7 +32,7 @@ impl TurnOperand {
 }
 
 /// The prior of a plan whose operands the question names. For the rules in `follow_up`, their order
-/// replaces it. Set by hand.
+/// replaces it.
 pub(crate) const SURE: f64 = 0.9;
 
 /// The plan `op(a, b)`, with a slot for each open operand.

@@ -1,8 +1,5 @@
 //! Looks the words of a question up in the vocabulary of the page: the same words, synonyms for
 //! those that the page lacks, and words that mean nearly the same.
-//!
-//! The factors and thresholds are set by hand. They are parts of features, so other ones need new
-//! weights.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

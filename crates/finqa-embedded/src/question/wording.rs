@@ -175,7 +175,7 @@ impl Wording {
 
     /// The number of periods in a named span: 3 for "the last three years", "three quarters" and
     /// "the next 36 months". `None` for one period, for more than ten, and for months that are no
-    /// full years. The limit of ten is set by hand.
+    /// full years.
     pub(crate) fn periods_named(&self) -> Option<usize> {
         let ended = std::iter::once("");
         let words: Vec<&str> = self.phrase.split_whitespace().chain(ended).collect();

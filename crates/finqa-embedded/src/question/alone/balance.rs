@@ -1,5 +1,4 @@
-//! The plan for a change in a table that leads from an opening balance to a closing one. The priors
-//! are set by hand, as in the other files of this folder.
+//! The plan for a change in a table that leads from an opening balance to a closing one.
 
 use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{ProgramPlan, of_slots};
@@ -65,6 +64,5 @@ pub(crate) fn roll_forward(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     } else {
         (of_slots(Op::Subtract), Number)
     };
-    // The prior is set by hand and a feature of the choice: another one needs new weights.
     Some(ProgramPlan::new("roll-forward", expr, slots).free(0.7, kind))
 }

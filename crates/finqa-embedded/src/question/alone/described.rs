@@ -1,6 +1,5 @@
 //! Plans for questions whose words leave one calculation only: a change that repeats, an assumed
-//! rate, the part of a change that has one cause, and the return on a balance. The priors are set
-//! by hand, as in the other files of this folder.
+//! rate, the part of a change that has one cause, and the return on a balance.
 
 use super::super::mention::{names_quantity, ratio_operands};
 use super::super::plan::PlanExpr::Slot;

@@ -1,5 +1,4 @@
-//! The plan for a margin, which many reports do not print. The priors are set by hand, as in the
-//! other files of this folder.
+//! The plan for a margin, which many reports do not print.
 
 use super::super::plan::{ProgramPlan, of_slots};
 use super::super::plan_question::PlanQuestion;

@@ -4,7 +4,7 @@
 //! Each rule returns a plan, or nothing if the question lacks its words. The rules for changes are
 //! in this file, those for shares, sums, averages and comparisons in `parts`, for whole rows in
 //! `series`, and for special kinds in the others. `fallback_templates` makes plans by the likely
-//! shapes. The priors are set by hand; other ones need new weights.
+//! shapes.
 
 mod balance;
 mod described;

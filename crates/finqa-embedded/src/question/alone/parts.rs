@@ -1,5 +1,4 @@
-//! Plans that combine several things or years: shares, sums, averages and comparisons. The priors
-//! are set by hand, as in the other files of this folder.
+//! Plans that combine several things or years: shares, sums, averages and comparisons.
 
 use super::super::mention::{operands, quantities, ratio_operands};
 use super::super::operation_words::AVERAGE;

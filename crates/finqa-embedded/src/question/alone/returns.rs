@@ -1,5 +1,4 @@
-//! Plans for the returns of an index or a stock whose table starts at 100. The priors are set by
-//! hand, as in the other files of this folder.
+//! Plans for the returns of an index or a stock whose table starts at 100.
 
 use super::super::mention::quantities;
 use super::super::plan::PlanExpr::Slot;

@@ -1,7 +1,6 @@
 //! Plans for the sum or the average of a whole row or column, or of the numbers of a sentence.
 //!
-//! A run is such a row, column or sentence, as the indices of its facts. The priors are set by
-//! hand, as in the other files of this folder.
+//! A run is such a row, column or sentence, as the indices of its facts.
 
 use std::collections::HashSet;
 

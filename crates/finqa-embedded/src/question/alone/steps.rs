@@ -1,5 +1,4 @@
-//! Plans for compound growth, and for growth that continues at the same rate. The priors are set by
-//! hand, as in the other files of this folder.
+//! Plans for compound growth, and for growth that continues at the same rate.
 
 use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{ProgramPlan, of_slots, step};

@@ -51,7 +51,7 @@ pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progr
 /// The value with which a change is compared. If the text names nothing new (earlier turns named
 /// more than 60 % of its words, by weight), this is the second operand of the difference, or the
 /// first one if only the first is of a year that the text names. Otherwise it is a fact of the
-/// page. The 60 % are set by hand.
+/// page.
 fn base(q: &PlanQuestion<'_>, a: &Expr, b: &Expr, rest: &str) -> TurnOperand {
     let part = Wording::read(rest);
     let dated = |e: &Expr| {

@@ -18,7 +18,7 @@ use finqa_core::number::UnitKind::{Number, Percent, YesNo};
 
 /// The plans for a follow-up, in the order of the rules; empty without earlier turns or if no rule
 /// applies. The order decides the priors: 0.95 for the first, and for each other plan 0.7 times the
-/// prior before it. Both numbers are set by hand.
+/// prior before it.
 ///
 /// Rules that hardly ever make the right program stay, because the choice sees which rule made a
 /// candidate: without ten of the sixteen, which gave two right answers of 2,202, turns lost 0.7
