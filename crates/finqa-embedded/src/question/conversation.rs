@@ -110,18 +110,17 @@ impl EarlierTurns {
             elliptical: bare,
             ..SlotQuery::default()
         };
-        let mut found = Vec::new();
-        locate(facts, &mut expr, &query, &mut found);
+        let used = locate(facts, &mut expr, &query);
         if years.is_empty() {
-            let used = found.iter().filter_map(|i| facts.all.get(*i));
-            years = used.flat_map(|fact| fact.years.to_vec()).collect();
+            let of_page = used.iter().filter_map(|i| facts.all.get(*i));
+            years = of_page.flat_map(|fact| fact.years.to_vec()).collect();
             // Drops only repeats side by side, and keeps the order of the facts.
             years.dedup();
         }
         self.turns.push(EarlierTurn {
             asked,
             expr,
-            facts: found,
+            facts: used,
             words,
             years,
         });
@@ -140,11 +139,6 @@ impl EarlierTurns {
     pub(crate) fn latest(&self, op: Op) -> Option<&EarlierTurn> {
         self.turns.iter().rev().find(|turn| turn.ends_in(op))
     }
-
-    /// The facts that all turns used, the latest last.
-    pub(crate) fn anchors(&self) -> Vec<usize> {
-        self.turns.iter().flat_map(|t| &t.facts).copied().collect()
-    }
 }
 
 /// True if a question names no quantity, only years, pronouns and operations: "and in 2012?".
@@ -154,24 +148,22 @@ pub(crate) fn is_bare(asked: &Wording) -> bool {
 
 /// Finds the facts of an expression's literals, ignoring signs. If several facts have the same
 /// literal, the one that fits the turn's question best is used; on a tie, the last.
-fn locate(facts: &Facts, expr: &mut Expr, query: &SlotQuery, found: &mut Vec<usize>) {
+fn locate(facts: &Facts, expr: &mut Expr, query: &SlotQuery) -> Vec<usize> {
     let mut scorer = SlotScorer::new(facts, query);
+    let mut found = Vec::new();
     expr.change_leaves(&mut |leaf| {
         if leaf.is_constant() {
             return;
         }
-        let best = facts
-            .all
-            .iter()
-            .enumerate()
-            .filter(|(_, f)| alike_but_for_signs(&f.literal, &leaf.literal))
-            .map(|(i, f)| (i, scorer.score(f, i)))
-            .max_by(|(_, a), (_, b)| a.total_cmp(b));
-        if let Some((i, _)) = best {
+        let all = facts.all.iter().enumerate();
+        let alike = all.filter(|(_, f)| alike_but_for_signs(&f.literal, &leaf.literal));
+        let scored = alike.map(|(i, f)| (i, scorer.score(f, i)));
+        if let Some((i, _)) = scored.max_by(|(_, a), (_, b)| a.total_cmp(b)) {
             leaf.source = Some(i);
             if !found.contains(&i) {
                 found.push(i);
             }
         }
     });
+    found
 }

@@ -34,7 +34,7 @@ impl PlanContext {
         Self {
             words: last.map_or(&[][..], |t| &t.words).into(),
             years: last.map(|t| t.years.clone()).unwrap_or_default(),
-            anchors: state.anchors().into(),
+            anchors: state.turns.iter().flat_map(|t| &t.facts).copied().collect(),
             ..Self::default()
         }
     }

@@ -42,19 +42,15 @@ impl Wording {
     /// Reads a text as it is written, in any case; on a user's page, after `Facts::written`.
     pub(crate) fn read(question: &str) -> Self {
         let lower = question.to_lowercase();
-        let tokens: Vec<_> = tokenize(&lower)
-            .into_iter()
-            .map(TextToken::into_owned)
-            .collect();
+        let tokens = tokenize(&lower).into_iter().map(TextToken::into_owned);
+        let tokens: Vec<_> = tokens.collect();
         let phrase = plain(question);
-        let years = years(&tokens, &phrase);
-        let initials = phrase.split(' ').map(initial).fold(0, |all, one| all | one);
         Self {
             of_all: OnceCell::new(),
+            years: years(&tokens, &phrase),
+            initials: phrase.split(' ').map(initial).fold(0, |all, one| all | one),
             tokens,
             phrase,
-            initials,
-            years,
         }
     }
 
@@ -94,17 +90,13 @@ impl Wording {
 
     /// The requests of the question that apply to all of its slots.
     pub(crate) fn of_all(&self) -> &CommonQuery {
+        let numbers = self.tokens.iter().filter(|t| t.kind == TokenKind::Number);
         self.of_all.get_or_init(|| CommonQuery {
             percent: self.percent(),
             count: self.says(&["how many", "number of", "shares"])
                 && !self.says(&["price", "value", "amount"]),
             scale: self.scale(),
-            named_numbers: self
-                .tokens
-                .iter()
-                .filter(|t| t.kind == TokenKind::Number)
-                .map(|t| t.text.to_string())
-                .collect(),
+            named_numbers: numbers.map(|t| t.text.to_string()).collect(),
         })
     }
 
@@ -287,17 +279,12 @@ fn plain(text: &str) -> String {
             other => other,
         };
         // Some questions lack the blank: `by1000`.
-        let word = match word
-            .strip_prefix("by")
-            .filter(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
-        {
-            Some(number) => {
-                out.push_str("by ");
-                number
+        match word.strip_prefix("by") {
+            Some(number) if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => {
+                out.extend(["by ", number]);
             }
-            None => word,
-        };
-        out.push_str(word);
+            _ => out.push_str(word),
+        }
         out.push(' ');
     }
     out

@@ -126,10 +126,9 @@ pub(super) fn relative_change(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<P
 fn two_values(q: &PlanQuestion<'_>) -> Option<(Expr, Expr)> {
     let (one, two) = (q.state.back(1)?, q.state.back(0)?);
     let year = |t: &EarlierTurn| t.years.iter().max().copied();
-    match (year(one), year(two)) {
-        (Some(a), Some(b)) if b > a => Some((two.expr.clone(), one.expr.clone())),
-        _ => Some((one.expr.clone(), two.expr.clone())),
-    }
+    let later = year(one).is_some() && year(two) > year(one);
+    let (late, early) = if later { (two, one) } else { (one, two) };
+    Some((late.expr.clone(), early.expr.clone()))
 }
 
 /// "What was, then, the change?", "what is that less the 2004 value?": a difference. Its operands
