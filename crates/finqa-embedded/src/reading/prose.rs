@@ -66,50 +66,38 @@ pub(crate) fn sentences(tokens: Vec<TextToken<'_>>) -> Vec<Vec<TextToken<'_>>> {
 /// and `2014` are always years.
 pub(crate) fn numbers(tokens: &[TextToken<'_>], own: bool) -> Vec<ProseNumber> {
     let mut out: Vec<ProseNumber> = Vec::new();
-    // Set while inside parentheses that repeat the number before them: `13.4% ( 13.4 % )`.
-    let mut depth_of_double: Option<usize> = None;
+    // True inside parentheses that repeat the number before them: `13.4% ( 13.4 % )`.
+    let mut repeats = false;
     for (at, token) in tokens.iter().enumerate() {
-        if token.is(")") {
-            depth_of_double = None;
-        }
-        if token.kind != TokenKind::Number || depth_of_double.is_some() {
+        repeats &= !token.is(")");
+        if token.kind != TokenKind::Number || repeats {
             continue;
         }
-        let before = |k: usize| at.checked_sub(k).and_then(|i| tokens.get(i));
-        let after = |k: usize| tokens.get(at + k);
-        if before(1).is_some_and(|t| names_a_reference(&t.text)) || is_day(tokens, at) {
+        let (before, after) = (token_before(tokens, at), tokens.get(at + 1));
+        // The day in `december 31`; `sentences` drops the dot of `dec . 31`.
+        let is_day = |word: &str| token.text.len() <= 2 && is_month(word);
+        if before.is_some_and(|word| is_day(&word.text) || names_a_reference(&word.text)) {
             continue;
         }
-        let doubled = before(1).is_some_and(|t| t.is("("))
-            && out
-                .last()
-                .is_some_and(|last| last.end + 2 == at && same_digits(&last.digits, &token.text));
-        if doubled {
-            depth_of_double = Some(at);
-            continue;
-        }
+        let follows = |mark: &str| before.is_some_and(|token| token.is(mark));
+        repeats = follows("(")
+            && out.last().is_some_and(|last| {
+                let digits = last.digits.trim_start_matches('-');
+                last.end + 2 == at && digits == token.text.trim_start_matches('-')
+            });
         // `( 3 )` is the mark of a footnote.
-        let footnote = before(1).is_some_and(|t| t.is("(")) && after(1).is_some_and(|t| t.is(")"));
-        if footnote && token.text.len() <= 2 {
+        let footnote = follows("(") && after.is_some_and(|token| token.is(")"));
+        if repeats || footnote && token.text.len() <= 2 {
             continue;
         }
-        let mut end = at;
-        let mut percent = false;
-        let mut scale = None;
-        if let Some(next) = after(1) {
-            percent = next.is("%") || next.is("percent");
-            scale = Scale::from_word(&next.text);
-            if percent || scale.is_some() {
-                end = at + 1;
-            }
-        }
-        let dollar = before(1).is_some_and(|t| t.is("$"));
+        let percent = after.is_some_and(|next| next.is("%") || next.is("percent"));
+        let scale = after.and_then(|next| Scale::from_word(&next.text));
         out.push(ProseNumber {
             at,
-            end,
+            end: at + usize::from(percent || scale.is_some()),
             digits: token.text.to_string(),
             percent,
-            dollar,
+            dollar: follows("$"),
             scale,
             years: Vec::new(),
             run: out.len(),
@@ -120,9 +108,8 @@ pub(crate) fn numbers(tokens: &[TextToken<'_>], own: bool) -> Vec<ProseNumber> {
     out
 }
 
-/// True if two numbers differ at most in their signs.
-fn same_digits(a: &str, b: &str) -> bool {
-    a.trim_start_matches('-') == b.trim_start_matches('-')
+fn token_before<'t>(tokens: &'t [TextToken<'t>], at: usize) -> Option<&'t TextToken<'t>> {
+    tokens.get(at.checked_sub(1)?)
 }
 
 /// True for words whose number is not an amount: "note 12", "level 3", "s&p 500".
@@ -133,18 +120,6 @@ fn names_a_reference(word: &str) -> bool {
         "ias", "phase",
     ]
     .contains(&word)
-}
-
-/// True for the day in `december 31` or `dec . 31`.
-fn is_day(tokens: &[TextToken<'_>], at: usize) -> bool {
-    let word = |i: Option<usize>| {
-        i.and_then(|i| tokens.get(i))
-            .is_some_and(|t| is_month(&t.text))
-    };
-    let small = tokens.get(at).is_some_and(|t| t.text.len() <= 2);
-    let dotted =
-        at >= 2 && tokens.get(at - 1).is_some_and(|t| t.is(".")) && word(at.checked_sub(2));
-    small && (word(at.checked_sub(1)) || dotted)
 }
 
 /// True if a token (a stem) can be between two amounts of one list, such as "and" or "million", or
@@ -177,7 +152,8 @@ fn join_runs(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber]) {
 fn year_runs(tokens: &[TextToken<'_>], own: bool) -> Vec<Vec<(usize, u16)>> {
     let mut runs: Vec<Vec<(usize, u16)>> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
-        let Some(year) = token.year().filter(|_| own || is_true_year(tokens, at)) else {
+        let before = token_before(tokens, at);
+        let Some(year) = token.year().filter(|_| own || is_true_year(token, before)) else {
             continue;
         };
         if let Some(run) = runs.last_mut()
@@ -201,14 +177,10 @@ fn year_runs(tokens: &[TextToken<'_>], own: bool) -> Vec<Vec<(usize, u16)>> {
 
 /// False for a `2013` or `2014` that can be the remains of a dash. They are years only after a
 /// month, another year, or a word that a year can follow.
-fn is_true_year(tokens: &[TextToken<'_>], at: usize) -> bool {
-    let Some(token) = tokens.get(at) else {
-        return false;
-    };
+fn is_true_year(token: &TextToken<'_>, before: Option<&TextToken<'_>>) -> bool {
     if !(token.is("2013") || token.is("2014")) {
         return true;
     }
-    let before = at.checked_sub(1).and_then(|i| tokens.get(i));
     let words = [
         "in", "of", "for", "during", "since", "to", "from", "through", "fiscal", "and", ",", "by",
         "year", "until", "before", "after", "between", "than", "with", "31", "30", "29", "28",
@@ -225,54 +197,35 @@ fn is_true_year(tokens: &[TextToken<'_>], at: usize) -> bool {
 /// last before them, else the next at any distance, as long as no other amount is in between.
 fn date(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber], own: bool) {
     let runs = year_runs(tokens, own);
-    let mut by_run: Vec<(usize, usize, usize, usize)> = Vec::new(); // run, count, first, last token
-    for number in numbers.iter() {
-        match by_run.last_mut() {
-            Some(last) if last.0 == number.run => {
-                last.1 += 1;
-                last.3 = number.end;
-            }
-            _ => by_run.push((number.run, 1, number.at, number.end)),
-        }
-    }
-    for (run, count, first, last) in by_run {
-        let after = runs
-            .iter()
-            .find(|years| years.first().is_some_and(|(at, _)| *at > last));
+    let places: Vec<usize> = numbers.iter().map(|number| number.at).collect();
+    for list in numbers.chunk_by_mut(|a, b| a.run == b.run) {
+        let (Some(first), Some(last)) = (list.first(), list.last()) else {
+            continue;
+        };
+        let (first, last, count) = (first.at, last.end, list.len());
+        let start = |years: &[(usize, u16)]| years.first().map_or(0, |(at, _)| *at);
+        let after = runs.iter().find(|years| start(years) > last);
         let before = runs
             .iter()
-            .rev()
-            .find(|years| years.last().is_some_and(|(at, _)| *at < first));
-        // True if the amounts of another list are between this list and the years.
-        let blocked = |years: &Vec<(usize, u16)>| {
-            years.first().is_some_and(|(at, _)| {
-                numbers
-                    .iter()
-                    .any(|n| n.run != run && n.at > last && n.at < *at)
-            })
-        };
-        let same_size = |years: &&Vec<(usize, u16)>| years.len() == count;
-        let listed = if count >= 2 {
-            after
-                .filter(|y| same_size(y) && !blocked(y))
-                .or_else(|| before.filter(same_size))
-                .or_else(|| after.filter(same_size))
+            .rfind(|years| years.last().is_some_and(|(at, _)| *at < first));
+        // The same, unless an amount of another list is in between.
+        let next = after.filter(|years| {
+            let between = last + 1..start(years);
+            !places.iter().any(|at| between.contains(at))
+        });
+        let pairs = |years: &&Vec<(usize, u16)>| count >= 2 && years.len() == count;
+        let pairwise = next.filter(pairs).or(before.filter(pairs));
+        let pairwise = pairwise.or(after.filter(pairs));
+        let near = next.filter(|years| start(years) - last <= 10);
+        let years = pairwise.or(near).or(before).or(next);
+        let years = years.into_iter().flatten().map(|(_, year)| *year);
+        if pairwise.is_some() {
+            for (number, year) in list.iter_mut().zip(years) {
+                number.years = vec![year];
+            }
         } else {
-            None
-        };
-        let single = || {
-            let near =
-                after.filter(|y| !blocked(y) && y.first().is_some_and(|(at, _)| at - last <= 10));
-            near.or(before).or(after.filter(|y| !blocked(y)))
-        };
-        let years = listed.or_else(single);
-        for (index, number) in numbers.iter_mut().filter(|n| n.run == run).enumerate() {
-            if let Some(years) = years {
-                number.years = if listed.is_some() {
-                    years.get(index).map(|(_, y)| *y).into_iter().collect()
-                } else {
-                    years.iter().map(|(_, y)| *y).collect()
-                };
+            for number in list {
+                number.years = years.clone().collect();
             }
         }
     }
