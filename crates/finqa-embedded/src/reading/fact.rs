@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use finqa_core::number::Scale;
 
 /// The place of a fact on its page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum FactPlace {
     /// A cell of the table. Row 0 is the header, and column 0 has the row labels.
     Cell { row: usize, col: usize },
@@ -17,8 +17,6 @@ pub(crate) enum FactPlace {
         filed: usize,
         /// Index into `Facts::sentences`, which splits the document's sentences further.
         sentence: usize,
-        /// Numbers of a sentence that are listed together, as in "5, 4 and 3", have the same run.
-        run: usize,
         /// Index of its token in the sentence.
         at: usize,
     },

@@ -273,7 +273,6 @@ pub(crate) fn fact(
         place: FactPlace::Text {
             filed,
             sentence,
-            run: number.run,
             at: number.at,
         },
         label: Arc::clone(label),
