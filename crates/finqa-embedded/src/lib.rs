@@ -58,3 +58,15 @@ pub use answering::answer::{EmbeddedAnswer, PageIndex, RankedAnswer};
 pub use explanation::{AnswerSource, AskedFigure, ExplainedFigure, ExplainedProgram, Explanation};
 pub use passages::{Passage, Passages};
 pub use tables::{names_amount, names_row};
+
+/// The items without repetitions, in order of first occurrence. Compares all pairs, which is fast
+/// for the short lists of words and figures here.
+fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut out = Vec::new();
+    for item in items {
+        if !out.contains(&item) {
+            out.push(item);
+        }
+    }
+    out
+}

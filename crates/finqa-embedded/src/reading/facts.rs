@@ -12,8 +12,9 @@ use finqa_core::question::Document;
 pub(crate) use super::fact::{Fact, FactColumn, FactPlace, FactRow, Sentence};
 use super::prose;
 use super::similarity;
-use super::text::{TokenKind, as_written, stem, tokenize};
+use super::text::{TextToken, TokenKind, as_written, stem, tokenize};
 use super::vocabulary::Vocabulary;
+use crate::distinct;
 use crate::expr::literal_value;
 
 /// A page read into facts.
@@ -103,16 +104,15 @@ impl Facts {
         for (lines, of_rows) in [(&columns, true), (&rows, false)] {
             for line in lines {
                 for (at, (i, _, number)) in line.iter().enumerate() {
-                    let (before, rest) = line.split_at(at);
-                    let after = rest.get(1..).unwrap_or_default();
-                    let back = adding_up(*number, before.iter().rev());
                     let Some(fact) = self.all.get_mut(*i) else {
                         continue;
                     };
+                    let back = adding_up(*number, line.iter().take(at).rev());
                     if of_rows {
                         fact.adds_rows = back;
                     } else {
-                        fact.adds_columns = back.or_else(|| adding_up(*number, after.iter()));
+                        let ahead = || adding_up(*number, line.iter().skip(at + 1));
+                        fact.adds_columns = back.or_else(ahead);
                     }
                 }
             }
@@ -159,20 +159,19 @@ impl Facts {
         }
     }
 
+    /// The word of each token; `None` for stop words, years and punctuation.
+    fn word_of_each(&mut self, tokens: &[TextToken<'_>]) -> Vec<Option<u32>> {
+        let word = |token: &TextToken<'_>| match token.kind {
+            TokenKind::Word | TokenKind::Number => self.vocabulary.intern(&token.text),
+            TokenKind::Year(_) | TokenKind::Mark => None,
+        };
+        tokens.iter().map(word).collect()
+    }
+
     /// The words of a text, each once.
     fn words(&mut self, text: &str) -> Vec<u32> {
         let text = self.written(text);
-        let tokens = tokenize(&text);
-        let mut words = Vec::new();
-        for token in &tokens {
-            if matches!(token.kind, TokenKind::Word | TokenKind::Number)
-                && let Some(word) = self.vocabulary.intern(&token.text)
-                && !words.contains(&word)
-            {
-                words.push(word);
-            }
-        }
-        words
+        distinct(self.word_of_each(&tokenize(&text)).into_iter().flatten())
     }
 
     /// Reads the columns of the table, whose header `finqa_core::page` has repaired, and the rows
@@ -188,11 +187,8 @@ impl Facts {
         let caption = table.caption().filter(|_| !self.own);
         self.scale = caption.and_then(|caption| caption.scale);
         for (i, column) in table.columns().iter().enumerate() {
-            let name = if table.is_headerless() {
-                ""
-            } else {
-                column.label.as_str()
-            };
+            let name = column.label.as_str();
+            let name = if table.is_headerless() { "" } else { name };
             let label = self.words(name);
             if i == 0 {
                 self.corner.clone_from(&label);
@@ -208,7 +204,7 @@ impl Facts {
         }
         let rows = table.rows().iter().zip(table.cells()).enumerate();
         for (r, (row, cells)) in rows.take(among.end).skip(among.start) {
-            if (0..cells.len()).all(|c| !wanted(r, c)) {
+            if !(0..cells.len()).any(|c| wanted(r, c)) {
                 // An empty row, so that later rows keep their indices.
                 self.rows.push(FactRow::default());
                 continue;
@@ -226,12 +222,8 @@ impl Facts {
                 is_rate: row.is_of_rates(),
                 ..FactRow::default()
             });
-            for (c, cell) in cells
-                .iter()
-                .enumerate()
-                .skip(1)
-                .filter(|(c, _)| wanted(r, *c))
-            {
+            let cells = cells.iter().enumerate().skip(1);
+            for (c, cell) in cells.filter(|(c, _)| wanted(r, *c)) {
                 // In the header row, these are headings and not figures.
                 let heading = |number: &CellNumber| {
                     year_in_text(&number.literal).is_some()
@@ -272,30 +264,22 @@ impl Facts {
     /// Adds the fact of a cell. The header names and dates only the cells below it, not row 0.
     fn push_cell(&mut self, row: usize, col: usize, number: &CellNumber, scale: Option<Scale>) {
         let extra = self.words(number.words());
-        let (Some(of_row), column) = (self.row(row), self.columns.get(col)) else {
+        let Some(of_row) = self.row(row) else {
             return;
         };
-        let scale = number.scale.or(scale);
-        let header = column.filter(|_| row > 0).map(|c| Arc::clone(&c.label));
-        let mut near = header.unwrap_or_default();
+        let header = self.columns.get(col).filter(|_| row > 0);
+        let header = header.map(|header| (Arc::clone(&header.label), Arc::clone(&header.years)));
+        let (mut near, mut years) = header.unwrap_or_default();
         if !extra.is_empty() {
             near = near.iter().copied().chain(extra).collect();
         }
-        let of_column = column.filter(|_| row > 0).map(|c| Arc::clone(&c.years));
-        let of_column = of_column.unwrap_or_default();
-        // The years of the column are shared unless the row adds some or one is listed twice.
-        let repeats = of_column
-            .windows(2)
-            .any(|pair| matches!(pair, [a, b] if a == b));
-        let years = if of_row.years.is_empty() && !repeats {
-            of_column
-        } else {
-            let mut years = of_row.years.clone();
-            years.extend(of_column.iter());
+        if !of_row.years.is_empty() {
+            let mut all = of_row.years.clone();
+            all.extend(years.iter());
             // Drops only repeats side by side: the years of the row stay first.
-            years.dedup();
-            years.into()
-        };
+            all.dedup();
+            years = all.into();
+        }
         let label = Arc::clone(&of_row.full);
         self.all.push(Fact {
             // The official evaluator reads the literal, so its value counts.
@@ -304,7 +288,7 @@ impl Facts {
             number: number.value,
             percent: number.percent,
             dollar: number.dollar,
-            scale,
+            scale: number.scale.or(scale),
             place: FactPlace::Cell { row, col },
             label,
             near,
@@ -321,28 +305,16 @@ impl Facts {
     fn read_text(&mut self, filed: usize, text: &str) {
         let text = self.written(text);
         for tokens in prose::sentences(tokenize(&text)) {
-            let words: Vec<Option<u32>> = tokens
-                .iter()
-                .map(|t| {
-                    let wordy = matches!(t.kind, TokenKind::Word | TokenKind::Number);
-                    wordy.then(|| self.vocabulary.intern(&t.text)).flatten()
-                })
-                .collect();
+            let words = self.word_of_each(&tokens);
+            let label: Arc<[u32]> = distinct(words.iter().flatten().copied()).into();
             let sentence = self.sentences.len();
-            let label: Arc<[u32]> = prose::distinct(&words).into();
             for number in prose::numbers(&tokens, self.own) {
                 let fact = prose::fact(&number, filed, sentence, &words, &label);
                 self.all.push(fact);
             }
-            let pieces = tokens.iter().map(|token| token.text.as_ref());
-            let mut joined = String::with_capacity(text.len());
-            for piece in pieces {
-                joined.push_str(piece);
-                joined.push(' ');
-            }
-            joined.pop();
+            let texts: Vec<&str> = tokens.iter().map(|token| &*token.text).collect();
             self.sentences.push(Sentence {
-                text: joined,
+                text: texts.join(" "),
                 words,
             });
         }

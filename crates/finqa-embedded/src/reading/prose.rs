@@ -231,17 +231,6 @@ fn date(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber], own: bool) {
     }
 }
 
-/// The words of a sentence, each once, in order of first occurrence.
-pub(crate) fn distinct(words: &[Option<u32>]) -> Vec<u32> {
-    let mut out = Vec::with_capacity(words.len());
-    for word in words.iter().flatten() {
-        if !out.contains(word) {
-            out.push(*word);
-        }
-    }
-    out
-}
-
 /// The fact of an amount in a sentence. `words` has the word of each token, and `label` each word
 /// once. The words near the amount are those of the 14 tokens before and the 8 after it. Both
 /// numbers are set by hand.
