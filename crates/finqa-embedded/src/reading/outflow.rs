@@ -25,7 +25,11 @@ fn names_outflow(name: &str) -> bool {
     let both = [
         "gain", "income", "profit", "earnings", "provided", "increase", "( used", "(used",
     ];
-    names.iter().any(|n| name.contains(n)) && !both.iter().any(|n| name.contains(n))
+    has_one_of(&name, &names) && !has_one_of(&name, &both)
+}
+
+fn has_one_of(name: &str, parts: &[&str]) -> bool {
+    parts.iter().any(|part| name.contains(part))
 }
 
 /// True if a row's name says that it is spent or lost, by itself ("loss") or as a line that a
@@ -46,7 +50,7 @@ pub(crate) fn names_cost(name: &str) -> bool {
         // These rows can have either sign: "Income (loss) before taxes", "Other income (expense)".
         "(loss", "(income", "(gain", "(expense", "(liabilit",
     ];
-    let says = |texts: &[&str]| texts.iter().any(|text| name.contains(text));
+    let says = |parts: &[&str]| has_one_of(&name, parts);
     // "Income tax (expense) benefit" is a cost although it matches two exceptions above.
     let tax = says(&["tax"]) && says(&["(expense", "(provision"]) && !says(&["before", "(loss"]);
     tax || says(&["loss"]) && !says(&["profit", "income"]) || says(&names) && !says(&received)
@@ -54,7 +58,6 @@ pub(crate) fn names_cost(name: &str) -> bool {
 
 /// True if a row's name says that it is a credit: "Income tax benefit".
 pub(crate) fn names_credit(name: &str) -> bool {
-    let name = name.to_lowercase();
     let credits = ["benefit", "credit", "recover", "refund"];
-    credits.iter().any(|word| name.contains(word))
+    has_one_of(&name.to_lowercase(), &credits)
 }

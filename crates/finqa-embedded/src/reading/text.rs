@@ -223,18 +223,16 @@ pub(crate) fn stem(raw: &str) -> Cow<'_, str> {
     }
 }
 
-/// The stem of a word without an apostrophe or other marks.
+/// The stem of a word without an apostrophe or other marks. The list has only words that
+/// [`strip_suffix`] reduces to another stem.
 fn stem_of(clean: &str) -> Cow<'_, str> {
     let same = match clean.as_bytes() {
         b"shareholder" | b"shareholders" | b"stockholder" | b"stockholders" | b"shareowner"
         | b"shareowners" => "holder",
         b"percentage" | b"percentages" | b"percentual" => "percent",
-        b"sales" | b"sale" | b"sold" => "sale",
-        b"paid" | b"pay" | b"payment" | b"payments" | b"pays" => "pay",
-        b"cost" | b"costs" => "cost",
-        b"losses" | b"loss" => "loss",
-        b"taxes" | b"tax" => "tax",
-        b"leases" | b"lease" | b"leasing" => "lease",
+        b"sold" => "sale",
+        b"paid" | b"payment" | b"payments" => "pay",
+        b"leasing" => "lease",
         b"expenditure" | b"expenditures" => "expenditure",
         b"expense" | b"expenses" | b"expensed" => "expense",
         b"bought" | b"purchased" | b"purchase" | b"purchases" => "purchase",
@@ -252,8 +250,8 @@ fn stem_of(clean: &str) -> Cow<'_, str> {
         b"oct" => "october",
         b"nov" => "november",
         b"dec" => "december",
-        b"began" | b"begin" | b"beginning" => "begin",
-        b"ended" | b"ending" | b"ends" | b"end" => "end",
+        b"began" | b"beginning" => "begin",
+        b"ended" | b"ending" => "end",
         b"operating" => "operating",
         b"investing" => "investing",
         b"financing" => "financing",
