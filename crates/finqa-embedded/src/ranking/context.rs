@@ -73,8 +73,8 @@ pub(crate) struct ChoiceContext<'a> {
     earlier: Vec<&'a Expr>,
     /// Literals of earlier turns without their minus signs, constants included.
     pub(crate) earlier_literals: Vec<String>,
-    /// The cues of the question: indices into `cues::CUES`.
-    pub(crate) cues: Vec<usize>,
+    /// The value of each cue, by [`super::cues()`].
+    pub(crate) cues: Vec<f64>,
     /// True for a stand-alone question of the dataset; false for a turn and on a user's page.
     pub(crate) alone: bool,
     /// The question's content words that the page has, in order of mention.

@@ -1,6 +1,6 @@
 //! The cues: yes/no features of the network about the words of a question and the turn before it.
 
-use super::context::ChoiceContext;
+use super::context::{ChoiceContext, flag};
 use crate::reading::text::TokenKind;
 use crate::shape::{SHAPES, shape};
 
@@ -94,11 +94,10 @@ pub(super) const CUES: [(&str, CueTest); 67] = [
     ("three values before", If(|s| s.state.latest_look_ups().len() > 2)),
 ];
 
-/// The cues of a question, as indices into [`CUES`].
-pub(crate) fn cues(context: &ChoiceContext<'_>) -> Vec<usize> {
-    let all = CUES.iter().enumerate();
-    let held = all.filter(|(_, (_, cue))| cue.holds(context));
-    held.map(|(i, _)| i).collect()
+/// For each of [`CUES`], 1 if its condition is true for a question, else 0.
+pub(crate) fn cues(context: &ChoiceContext<'_>) -> Vec<f64> {
+    let values = CUES.iter().map(|(_, cue)| flag(cue.holds(context)));
+    values.collect()
 }
 
 impl CueTest {

@@ -196,13 +196,7 @@ pub(crate) fn of(
             *slot = *value;
         }
     }
-    let cues = out.len();
-    out.resize(cues + CUES.len(), 0.0);
-    for cue in &context.cues {
-        if let Some(slot) = out.get_mut(cues + cue) {
-            *slot = 1.0;
-        }
-    }
+    out.extend(&context.cues);
     out.resize(out.len() + COMPARED, 0.0);
 }
 
