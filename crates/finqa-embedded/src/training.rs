@@ -58,7 +58,9 @@ pub fn candidates(
     let facts = page.facts(&question.document);
     let asked = Wording::read(&facts.written(&question.text));
     let state = EarlierTurns::read(facts, &question.history);
-    let (context, plans) = embedded.context(facts, &asked, &state, question);
+    let before = PlanContext::after(&state);
+    let q = PlanQuestion::new(facts, &asked, &state, &before);
+    let (context, plans) = embedded.context(&q, question);
     let found = made::candidates(&context, &plans, &embedded.weights.choice, pool);
     // The trainer uses `Compared` only to count how often a right program is in it.
     let details = match pool {

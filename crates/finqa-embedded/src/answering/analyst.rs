@@ -20,7 +20,6 @@ use crate::question::plan_question::{PlanContext, PlanQuestion};
 use crate::question::proposal;
 use crate::question::wording::Wording;
 use crate::ranking::{self, ChoiceContext};
-use crate::reading::facts::Facts;
 use crate::shape::SHAPES;
 use crate::tables::words::{same_word, stems};
 use crate::tables::{DirectAnswer, Doubt, Tables};
@@ -207,7 +206,9 @@ impl EmbeddedAnalyst {
         let facts = page.facts(&question.document);
         let asked = Wording::read(&facts.written(&question.text));
         let state = EarlierTurns::read(facts, &question.history);
-        let (context, plans) = self.context(facts, &asked, &state, question);
+        let before = PlanContext::after(&state);
+        let q = PlanQuestion::new(facts, &asked, &state, &before);
+        let (context, plans) = self.context(&q, question);
         let ranked = self.rank(&context, &plans);
         let signals = confidence::signals(&context, &question.history, &ranked);
         let programs = question.history.iter().map(|h| h.program.as_deref());
@@ -263,34 +264,27 @@ impl EmbeddedAnalyst {
     /// Reads a question for the choice, and makes its plans.
     pub(crate) fn context<'a>(
         &self,
-        facts: &'a Facts,
-        asked: &'a Wording,
-        state: &'a EarlierTurns,
+        q: &PlanQuestion<'a>,
         question: &Question,
     ) -> (ChoiceContext<'a>, Vec<ProgramPlan>) {
+        let (facts, asked, state) = (q.facts, q.asked, q.state);
         // In the dataset, nearly all stand-alone questions need a calculation, but hardly any first
         // turn of a conversation does. Users ask both about their own pages, so there a question
         // counts as a first turn.
         let alone = question.kind == QuestionKind::StandAlone && !facts.own;
         let buckets = proposal::after_shapes(asked, state, alone);
         let proposal = self.weights.shapes.propose(&buckets);
-        let context = PlanContext::after(state);
-        let q = PlanQuestion::new(facts, asked, state, &context);
-        let (plans, follow_ups) = plans(&q, &proposal);
-        let roles = alone::roles(&q);
-        let whole = q.whole();
-        let mut context = ChoiceContext::new(facts, asked, state, proposal, whole, roles, q.refers)
-            .with_plans(&plans, follow_ups);
+        let (plans, follow_ups) = plans(q, &proposal);
+        let mut context = ChoiceContext::new(q, proposal);
+        context.follow_ups = follow_ups;
         context.alone = alone;
         // `facts.own`: the page is the user's. `context.own` below: earlier turns have our answers.
         if !alone {
             let buckets = proposal::after_sketches(asked, state);
             context.sketches = Some(self.weights.sketches.propose(&buckets));
         }
-        context.own = question
-            .history
-            .iter()
-            .any(|turn| turn.source == HistorySource::Own);
+        let mut history = question.history.iter();
+        context.own = history.any(|turn| turn.source == HistorySource::Own);
         if context.own {
             context.behind = [0, 1].map(|k| state.back(k).map_or(0.0, |turn| turn.behind(facts)));
         }

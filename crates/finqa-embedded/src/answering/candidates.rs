@@ -111,9 +111,7 @@ pub(crate) fn details(
     let mut out = Vec::with_capacity(compared.len() * ranking::FEATURES);
     for one in compared {
         if let Some(plan) = plans.get(one.filled.plan) {
-            let (filled, rank) = (&one.filled, &one.rank);
-            let features = &one.features;
-            ranking::detail(context, plan, filled, features, rank, &operands, &mut out);
+            ranking::detail(context, plan, one, &operands, &mut out);
         }
     }
     ranking::compare(&mut out);

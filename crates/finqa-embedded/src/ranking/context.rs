@@ -2,11 +2,11 @@
 
 use std::cell::OnceCell;
 
-use crate::answering::filling::FilledPlan;
 use crate::expr::Expr;
-use crate::question::alone::ROLES;
-use crate::question::conversation::EarlierTurns;
+use crate::question::alone::{ROLES, roles};
+use crate::question::conversation::{EarlierTurns, is_bare};
 use crate::question::plan::ProgramPlan;
+use crate::question::plan_question::PlanQuestion;
 use crate::question::slot_words::weighted;
 use crate::question::slots::{SlotQuery, rank};
 pub(crate) use crate::question::slots::{count, flag};
@@ -31,6 +31,11 @@ pub(super) const PLAN_NAMES: [&str; 25] = [
     "difference of changes", "roll-forward", "margin", "both", "series sum", "series average",
     "any parts", "any turns", "compound growth", "same rate", "another",
 ];
+
+/// The index of a plan's name in [`PLAN_NAMES`]; `None` if it is not listed.
+pub(super) fn plan_name(plan: &ProgramPlan) -> Option<usize> {
+    PLAN_NAMES.iter().position(|name| *name == plan.name)
+}
 
 /// The position of a candidate among all candidates by the score of the linear model.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,7 +77,7 @@ pub(crate) struct ChoiceContext<'a> {
     /// The programs of earlier turns, oldest first.
     earlier: Vec<&'a Expr>,
     /// Literals of earlier turns without their minus signs, constants included.
-    pub(crate) earlier_literals: Vec<String>,
+    earlier_literals: Vec<String>,
     /// The value of each cue, by [`super::cues()`].
     pub(crate) cues: Vec<f64>,
     /// True for a stand-alone question of the dataset; false for a turn and on a user's page.
@@ -105,29 +110,19 @@ pub(crate) struct ChoiceContext<'a> {
     rows_named: Vec<f64>,
     /// For each column, the largest magnitude of its numbers that are not percentages.
     largest: Vec<f64>,
-    /// For each plan, the index of its name in [`PLAN_NAMES`]; `None` if the name is not listed.
-    plan_names: Vec<Option<usize>>,
     /// `true` if the largest of several is asked for, `false` for the smallest; `None` if neither
     /// is, or both are.
     pub(super) extreme: Option<bool>,
 }
 
 impl<'a> ChoiceContext<'a> {
-    /// Computes what depends on the question, its page and its earlier turns. The plans, cues and
-    /// sketches stay empty until `EmbeddedAnalyst::context` adds them.
-    pub(crate) fn new(
-        facts: &'a Facts,
-        asked: &'a Wording,
-        state: &'a EarlierTurns,
-        proposal: [f64; SHAPES.len()],
-        whole: SlotQuery,
-        roles: [Option<SlotQuery>; ROLES],
-        refers: bool,
-    ) -> Self {
-        let years = facts.columns.iter().flat_map(|column| &*column.years);
-        let latest = years
-            .chain(facts.rows.iter().flat_map(|row| &row.years))
-            .max();
+    /// Computes what depends on the question, its page and its earlier turns.
+    /// `EmbeddedAnalyst::context` adds what is empty, zero or false here.
+    pub(crate) fn new(q: &PlanQuestion<'a>, proposal: [f64; SHAPES.len()]) -> Self {
+        let (facts, asked, state) = (q.facts, q.asked, q.state);
+        let of_columns = facts.columns.iter().flat_map(|column| &*column.years);
+        let of_rows = facts.rows.iter().flat_map(|row| &row.years);
+        let latest = of_columns.chain(of_rows).max();
         // Below any magnitude, so every number of a column of percentages counts as its largest.
         let mut largest = vec![f64::MIN; facts.columns.len()];
         for fact in &facts.all {
@@ -141,16 +136,16 @@ impl<'a> ChoiceContext<'a> {
             let known = said.iter().filter(|said| label.contains(&said.word));
             known.map(|said| said.weight).sum()
         };
-        let bare = crate::question::conversation::is_bare(asked);
         let (words, lacking) = weighted(facts, &asked.content());
+        let whole = q.whole();
         Self {
             facts,
             asked,
             state,
             words,
             words_of: vec![OnceCell::new(); facts.all.len()],
-            refers,
-            bare,
+            refers: q.refers,
+            bare: is_bare(asked),
             follow_ups: 0,
             percent: asked.percent(),
             earlier: state.turns.iter().map(|turn| &turn.expr).collect(),
@@ -172,21 +167,11 @@ impl<'a> ChoiceContext<'a> {
             sketches: None,
             best_facts: rank(facts, &whole, BEST_FACTS),
             whole,
-            roles,
+            roles: roles(q),
             own: false,
             behind: [0.0; 2],
-            plan_names: Vec::new(),
             extreme: asked.extreme(),
         }
-    }
-
-    /// The same context for candidates of these plans, the first `follow_ups` of which are from the
-    /// rules for follow-ups.
-    pub(crate) fn with_plans(mut self, plans: &[ProgramPlan], follow_ups: usize) -> Self {
-        let name = |plan: &ProgramPlan| PLAN_NAMES.iter().position(|name| *name == plan.name);
-        self.plan_names = plans.iter().map(name).collect();
-        self.follow_ups = follow_ups;
-        self
     }
 
     /// The log-odds of a candidate's sketch, and the number of sketches that are likelier. `None`
@@ -198,9 +183,10 @@ impl<'a> ChoiceContext<'a> {
         Some((odds, likelier))
     }
 
-    /// The index of a candidate's plan in [`PLAN_NAMES`]; `None` if the name is not listed.
-    pub(super) fn plan_name(&self, filled: &FilledPlan) -> Option<usize> {
-        self.plan_names.get(filled.plan).copied().flatten()
+    /// True if an earlier turn has a literal too, with either sign.
+    pub(crate) fn is_earlier(&self, literal: &str) -> bool {
+        let bare = literal.trim_start_matches('-');
+        self.earlier_literals.iter().any(|known| known == bare)
     }
 
     /// For each of [`Self::words`], whether the word is in the fact's label or near the fact.
@@ -214,21 +200,14 @@ impl<'a> ChoiceContext<'a> {
     /// The share of the content words, by weight, that name no fact of an expression and are not in
     /// the table's upper left cell.
     pub(crate) fn uncovered(&self, expr: &Expr) -> f64 {
-        let leaves = expr.leaves().into_iter();
-        let used: Vec<_> = leaves
-            .filter_map(|leaf| self.facts.all.get(leaf.source?))
-            .collect();
-        self.unnamed(|_, word| used.iter().any(|fact| fact.is_named(word)))
-    }
-
-    /// The share of the content words, by weight, that are neither `named` nor in the table's upper
-    /// left cell. `named` gets the position and the id of a word.
-    pub(super) fn unnamed(&self, named: impl Fn(usize, u32) -> bool) -> f64 {
-        let named = |i, word| named(i, word) || self.facts.corner.contains(&word);
-        let said = self.said.iter().enumerate();
-        let left = said.filter(|(i, said)| !named(*i, said.word));
+        let facts: Vec<(usize, &Fact)> = self.facts.of_expr(expr).collect();
+        let named = |word: u32| {
+            let corner = self.facts.corner.contains(&word);
+            corner || facts.iter().any(|(_, fact)| fact.is_named(word))
+        };
+        let left = self.said.iter().filter(|said| !named(said.word));
         if self.said_weight > 0.0 {
-            left.map(|(_, said)| said.weight).sum::<f64>() / self.said_weight
+            left.map(|said| said.weight).sum::<f64>() / self.said_weight
         } else {
             0.0
         }
@@ -237,13 +216,10 @@ impl<'a> ChoiceContext<'a> {
     /// Number of rows whose labels have more of the question's words, by weight, than the row of a
     /// fact. For a number in a sentence, the number of rows whose labels have any. At most 255.
     pub(super) fn rows_named_better(&self, fact: &Fact) -> f64 {
-        let own = fact
-            .cell()
-            .and_then(|(row, _)| self.rows_named.get(row))
-            .copied()
-            .unwrap_or_default();
+        let row = fact.cell().and_then(|(row, _)| self.rows_named.get(row));
+        let own = row.copied().unwrap_or_default();
         let better = self.rows_named.iter().filter(|named| **named > own).count();
-        f64::from(u8::try_from(better).unwrap_or(u8::MAX))
+        count(better.min(255))
     }
 
     /// True if no number of the column has a larger magnitude; percentages do not count.
@@ -275,10 +251,9 @@ impl<'a> ChoiceContext<'a> {
         let [asked] = self.asked.years.as_slice() else {
             return None;
         };
-        let leaves = expr.leaves().into_iter();
-        let facts = leaves.filter_map(|leaf| self.facts.all.get(leaf.source?));
+        let facts = self.facts.of_expr(expr);
         let years: Option<Vec<u16>> = facts
-            .map(|fact| match (fact.cell(), &*fact.years) {
+            .map(|(_, fact)| match (fact.cell(), &*fact.years) {
                 (None, [year]) if year != asked => Some(*year),
                 _ => None,
             })
@@ -289,7 +264,7 @@ impl<'a> ChoiceContext<'a> {
 
     /// The share of the question's content words that the page lacks. All words count equally.
     pub(crate) fn unknown(&self) -> f64 {
-        let said = f64::from(u8::try_from(self.said.len()).unwrap_or(u8::MAX));
+        let said = count(self.said.len().min(255));
         if self.lacking > 0.0 {
             self.lacking / (said + self.lacking)
         } else {
@@ -352,8 +327,11 @@ impl QuestionWord {
 }
 
 /// The index of the first trait among the features of the linear model.
-pub(super) fn first_trait() -> usize {
-    SHAPES.len() + VARIANTS.len() - 1
+pub(super) const FIRST_TRAIT: usize = SHAPES.len() + VARIANTS.len() - 1;
+
+/// True if two values are the same but for their signs and rounding errors.
+pub(super) fn same_size(a: f64, b: f64) -> bool {
+    (a.abs() - b.abs()).abs() <= 1e-9 * b.abs()
 }
 
 /// The binary exponent of a value, read from its bits (IEEE 754): 6 for 100, because it is between

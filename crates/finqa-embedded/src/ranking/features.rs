@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use super::context::{ChoiceContext, flag};
+use super::context::{ChoiceContext, count, flag, same_size};
 use crate::answering::filling::FilledPlan;
 use crate::expr::Expr;
 use crate::question::conversation::EarlierTurn;
@@ -65,18 +65,18 @@ pub(super) fn of(
         name,
         "ratio" | "over a sum" | "sum over" | "ratio of results"
     );
-    let repeated = value.is_some_and(|v| context.state.turns.iter().any(|t| has_value(t, v)));
-    let last = contains(context, expr, 0);
-    let before = contains(context, expr, 1);
+    let turns = context.state.turns.iter();
+    let mut answers = turns.filter_map(|turn| turn.expr.number());
+    let repeated = value.is_some_and(|value| answers.any(|answer| same_size(answer, value)));
+    let contains = |turn: &EarlierTurn| holds(expr, &turn.expr);
+    let last = context.state.back(0).is_some_and(contains);
+    let before = context.state.back(1).is_some_and(contains);
     let all_known = read.known == read.numbers && read.numbers > 0;
     let uncovered = read.uncovered(context);
     let signed = read.minus || read.dropped;
-    let outflow = signed
-        && read
-            .of_page
-            .iter()
-            .any(|(_, f)| is_outflow(context.facts, f));
-    let order = read.order(context.facts, expr);
+    let mut facts = read.of_page.iter();
+    let outflow = signed && facts.any(|(_, fact)| is_outflow(context.facts, fact));
+    let order = order(context.facts, expr);
     let proposed = context.proposal.get(shape).copied().unwrap_or_default();
     let sketch = context.sketch(expr).map(|(odds, _)| odds);
     [
@@ -128,24 +128,19 @@ pub(super) fn of(
     ]
 }
 
-/// A number of things as a float, at most 4, which is set by hand like the limits above.
-fn count(n: usize) -> f64 {
-    f64::from(u8::try_from(n.min(4)).unwrap_or(4))
-}
-
-/// True if a turn's answer is this value, ignoring signs and rounding errors.
-fn has_value(turn: &EarlierTurn, value: f64) -> bool {
-    turn.expr
-        .number()
-        .is_some_and(|x| (x.abs() - value.abs()).abs() <= 1e-9 * value.abs())
-}
-
-/// True if an expression contains the program of the `k`-th turn from the end; 0 is the last turn.
-fn contains(context: &ChoiceContext<'_>, expr: &Expr, k: usize) -> bool {
-    context.state.back(k).is_some_and(|t| holds(expr, &t.expr))
+/// Compares the latest years of the two sides of a difference: `Less` if the first side is the
+/// earlier one. `None` for other programs, and if a side has no year.
+fn order(facts: &Facts, expr: &Expr) -> Option<Ordering> {
+    let latest = |side: &Expr| {
+        let years = facts.of_expr(side).flat_map(|(_, fact)| &*fact.years);
+        years.max().copied()
+    };
+    let (a, b) = difference(expr)?;
+    Some(latest(a)?.cmp(&latest(b)?))
 }
 
 /// The numbers that a candidate's program takes from the page and from earlier turns.
+#[derive(Default)]
 struct PageUse<'a> {
     /// Number of the program's leaves that are not constants.
     numbers: usize,
@@ -163,22 +158,15 @@ impl<'a> PageUse<'a> {
     /// Looks up the numbers of a program. Signs are ignored when a literal is compared with those
     /// of earlier turns.
     fn new(context: &ChoiceContext<'a>, expr: &Expr) -> Self {
-        let mut found = Self {
-            numbers: 0,
-            known: 0,
-            of_page: Vec::new(),
-            minus: false,
-            dropped: false,
-        };
+        let mut found = Self::default();
         expr.each_leaf(&mut |leaf| {
             if leaf.is_constant() {
                 return;
             }
-            let bare = leaf.literal.trim_start_matches('-');
             let negative = leaf.literal.starts_with('-');
             let fact = leaf.source.and_then(|index| context.facts.all.get(index));
             found.numbers += 1;
-            found.known += usize::from(context.earlier_literals.iter().any(|it| it == bare));
+            found.known += usize::from(context.is_earlier(&leaf.literal));
             found.minus |= negative;
             found.dropped |= !negative && fact.is_some_and(|f| f.literal.starts_with('-'));
             found.of_page.extend(leaf.source.zip(fact));
@@ -196,13 +184,9 @@ impl<'a> PageUse<'a> {
         let named = |k: usize, word: &u32| {
             context.facts.corner.contains(word) || self.of_page.iter().any(|of| of_fact(k, of))
         };
-        let covered: f64 = context
-            .words
-            .iter()
-            .enumerate()
-            .filter(|(k, (word, _))| named(*k, word))
-            .map(|(_, (_, weight))| weight)
-            .sum();
+        let words = context.words.iter().enumerate();
+        let covered = words.filter(|(k, (word, _))| named(*k, word));
+        let covered: f64 = covered.map(|(_, (_, weight))| weight).sum();
         if total > 0.0 {
             1.0 - covered / total
         } else {
@@ -210,10 +194,12 @@ impl<'a> PageUse<'a> {
         }
     }
 
-    /// Number of years of the question that none of its facts has, at most 4.
+    /// Number of years of the question that none of its facts has, at most 4, which is set by hand
+    /// like the limits above.
     fn years_missing(&self, context: &ChoiceContext<'_>) -> f64 {
         let has = |year: &u16| self.of_page.iter().any(|(_, f)| f.years.contains(year));
-        count(context.asked.years.iter().filter(|y| !has(y)).count())
+        let missing = context.asked.years.iter().filter(|year| !has(year));
+        count(missing.count().min(4))
     }
 
     /// Number of its facts that have only years that the question does not name, at most 4.
@@ -225,32 +211,13 @@ impl<'a> PageUse<'a> {
         let other_years = |(_, f): &&(usize, &Fact)| {
             !f.years.is_empty() && !f.years.iter().any(|y| asked.contains(y))
         };
-        count(self.of_page.iter().filter(other_years).count())
-    }
-
-    /// Compares the latest years of the two sides of a difference: `Less` if the first side is the
-    /// earlier one. `None` for other programs, and if a side has no year.
-    fn order(&self, facts: &Facts, expr: &Expr) -> Option<Ordering> {
-        let latest = |side: &Expr| {
-            let mut latest = None;
-            side.each_leaf(&mut |leaf| {
-                let fact = leaf.source.and_then(|index| facts.all.get(index));
-                latest = latest.max(fact.and_then(|fact| fact.years.iter().max().copied()));
-            });
-            latest
-        };
-        let (a, b) = difference(expr)?;
-        Some(latest(a)?.cmp(&latest(b)?))
+        count(self.of_page.iter().filter(other_years).count().min(4))
     }
 
     /// True if some of its facts are cells and some are from sentences.
     fn mixed(&self) -> bool {
-        let cells = self
-            .of_page
-            .iter()
-            .filter(|(_, f)| f.cell().is_some())
-            .count();
-        cells > 0 && cells < self.of_page.len()
+        let is_cell = |(_, fact): &(usize, &Fact)| fact.cell().is_some();
+        self.of_page.iter().any(is_cell) && !self.of_page.iter().all(is_cell)
     }
 
     /// True if two of its facts that follow each other are cells of different columns.

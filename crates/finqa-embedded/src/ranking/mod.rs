@@ -24,7 +24,7 @@ use crate::answering::filling::FilledPlan;
 use crate::question::plan::ProgramPlan;
 use crate::shape::{SHAPES, shape};
 pub(crate) use context::{ChoiceContext, LinearRank, flag};
-use context::{PLAN_NAMES, VARIANTS, first_trait};
+use context::{FIRST_TRAIT, PLAN_NAMES, VARIANTS, plan_name};
 pub(crate) use cues::cues;
 use features::TRAITS;
 pub(crate) use network_features::{FEATURES, compare, names as detail_names, of as detail};
@@ -37,11 +37,8 @@ pub(crate) fn names() -> Vec<String> {
     let mut out: Vec<String> = shapes.map(|shape| format!("kind: {shape}")).collect();
     out.extend(TRAITS.iter().map(|name| (*name).to_owned()));
     for place in ["follow-up", "by itself"] {
-        out.extend(
-            PLAN_NAMES
-                .iter()
-                .map(|name| format!("rule: {name}, {place}")),
-        );
+        let names = PLAN_NAMES.iter();
+        out.extend(names.map(|name| format!("rule: {name}, {place}")));
     }
     out
 }
@@ -61,32 +58,21 @@ pub(crate) fn features(
     if let Some(variant) = filled.variant.checked_sub(1) {
         out.push((SHAPES.len() + variant, 1.0));
     }
-    let from = first_trait();
     let traits = features::of(context, plan, filled, best, shape);
-    out.extend(
-        traits
-            .into_iter()
-            .enumerate()
-            .filter(|(_, value)| value.abs() > 0.0)
-            .map(|(i, value)| (from + i, value)),
-    );
+    let traits = (FIRST_TRAIT..).zip(traits);
+    out.extend(traits.filter(|(_, value)| value.abs() > 0.0));
     // The last name is "another".
-    let name = context.plan_name(filled).unwrap_or(PLAN_NAMES.len() - 1);
-    let place = if filled.plan < context.follow_ups {
-        0
-    } else {
-        PLAN_NAMES.len()
-    };
-    out.push((from + TRAITS.len() + place + name, 1.0));
+    let name = plan_name(plan).unwrap_or(PLAN_NAMES.len() - 1);
+    let by_itself = usize::from(filled.plan >= context.follow_ups);
+    let names = FIRST_TRAIT + TRAITS.len() + by_itself * PLAN_NAMES.len();
+    out.push((names + name, 1.0));
     out
 }
 
 /// The score of the linear model. A feature without a weight counts nothing.
 pub(crate) fn score(features: &[(usize, f64)], weights: &[f64]) -> f64 {
-    features
-        .iter()
-        .map(|(i, value)| value * weights.get(*i).copied().unwrap_or_default())
-        .sum()
+    let weight = |i: usize| weights.get(i).copied().unwrap_or_default();
+    features.iter().map(|(i, value)| value * weight(*i)).sum()
 }
 
 #[cfg(test)]
@@ -95,7 +81,7 @@ mod tests {
 
     /// Number of features: the shapes, the variants, the traits, and the plans twice, for
     /// follow-ups and for questions by themselves.
-    const NAMES: usize = SHAPES.len() + VARIANTS.len() - 1 + TRAITS.len() + 2 * PLAN_NAMES.len();
+    const NAMES: usize = FIRST_TRAIT + TRAITS.len() + 2 * PLAN_NAMES.len();
 
     #[test]
     fn every_feature_has_its_own_name() {

@@ -4,15 +4,16 @@
 use std::sync::OnceLock;
 
 use super::context::{
-    ChoiceContext, LinearRank, PLAN_NAMES, VARIANTS, count, first_trait, flag, size,
+    ChoiceContext, FIRST_TRAIT, PLAN_NAMES, VARIANTS, count, flag, plan_name, same_size, size,
 };
 use super::cues::CUES;
 use super::features::TRAITS;
 use super::operands::{self, OF_BOTH, OF_EACH, Operands};
-use crate::answering::filling::FilledPlan;
+use crate::answering::candidates::Candidate;
+use crate::distinct;
 use crate::expr::PageLeaf;
 use crate::question::plan::{Pairing, ProgramPlan};
-use crate::reading::facts::{Fact, Facts};
+use crate::reading::facts::Fact;
 use crate::shape::{SHAPES, shape};
 
 /// The name of a feature, and the function that computes it.
@@ -23,10 +24,10 @@ type Detail = (&'static str, fn(&NetworkInput<'_>) -> f64);
 /// for what is missing, such as -1, are set by hand, and the weights are fitted to them.
 #[rustfmt::skip] // A table: rustfmt would give most of its rows four lines.
 const DETAILS: [Detail; 54] = [
-    ("linear score", |s| s.place.linear),
-    ("behind the best linear score", |s| s.place.behind),
-    ("rank by linear score", |s| count(s.place.rank)),
-    ("candidates of the same value", |s| count(s.place.votes)),
+    ("linear score", |s| s.candidate.rank.linear),
+    ("behind the best linear score", |s| s.candidate.rank.behind),
+    ("rank by linear score", |s| count(s.candidate.rank.rank)),
+    ("candidates of the same value", |s| count(s.candidate.rank.votes)),
     ("kind as proposed", |s| s.kind(s.shape)),
     ("rank of the kind", |s| {
         count(s.context.proposal.iter().filter(|odds| **odds > s.kind(s.shape)).count())
@@ -34,22 +35,22 @@ const DETAILS: [Detail; 54] = [
     ("lead of the likeliest kind", |s| lead(&s.context.proposal)),
     ("look-up as proposed", |s| s.kind(0)),
     ("kind", |s| count(s.shape)),
-    ("variant", |s| count(s.filled.variant)),
-    ("rule", |s| count(s.context.plan_name(s.filled).unwrap_or(PLAN_NAMES.len()))),
+    ("variant", |s| count(s.candidate.filled.variant)),
+    ("rule", |s| count(plan_name(s.plan).unwrap_or(PLAN_NAMES.len()))),
     ("pairing", |s| match s.plan.pairing {
         Pairing::Free => 0.0,
         Pairing::Periods => 1.0,
         Pairing::Parts => 2.0,
     }),
-    ("slot score", |s| s.filled.score),
-    ("lowest slot score", |s| s.filled.lowest),
+    ("slot score", |s| s.candidate.filled.score),
+    ("lowest slot score", |s| s.candidate.filled.lowest),
     ("numbers", |s| count(s.leaves.len())),
-    ("distinct numbers", |s| count(distinct(s.leaves.iter().map(|leaf| &*leaf.literal)))),
+    ("distinct numbers", |s| count(distinct(s.leaves.iter().map(|leaf| &*leaf.literal)).len())),
     ("cells", |s| s.count_of(|fact| fact.cell().is_some())),
     ("percentages", |s| s.count_of(|fact| fact.percent)),
     ("amounts of money", |s| s.count_of(|fact| fact.dollar)),
-    ("rows", |s| count(distinct(s.cells().map(|(row, _)| row)))),
-    ("columns", |s| count(distinct(s.cells().map(|(_, column)| column)))),
+    ("rows", |s| count(distinct(s.cells().map(|(row, _)| row)).len())),
+    ("columns", |s| count(distinct(s.cells().map(|(_, column)| column)).len())),
     ("rows apart", |s| s.apart(|(row, _)| row)),
     ("columns apart", |s| s.apart(|(_, column)| column)),
     ("first from a total row", |s| flag(s.fact(0).is_some_and(|fact| fact.total))),
@@ -80,14 +81,10 @@ const DETAILS: [Detail; 54] = [
     ("words", |s| count(s.context.words.len())),
     ("earlier turns", |s| count(s.context.state.turns.len())),
     ("asked by itself", |s| flag(s.context.alone)),
-    ("rank in its kind", |s| count(s.place.rank_in_shape)),
-    ("behind the best of its kind", |s| s.place.behind_shape),
-    ("value on the page", |s| {
-        flag(s.used.len() > 1 && s.value.is_some_and(|v| printed(s.context.facts, v)))
-    }),
-    ("words of no number's label", |s| {
-        s.context.unnamed(|i, _| s.used.iter().any(|(index, _)| s.operands.has_word(*index, i)))
-    }),
+    ("rank in its kind", |s| count(s.candidate.rank.rank_in_shape)),
+    ("behind the best of its kind", |s| s.candidate.rank.behind_shape),
+    ("value on the page", |s| flag(s.used.len() > 1 && s.value.is_some_and(|v| s.is_printed(v)))),
+    ("words of no number's label", |s| s.context.uncovered(&s.candidate.filled.expr)),
     ("own history", |s| flag(s.context.own)),
     ("last answer behind its best fact", |s| s.context.behind[0]),
     ("answer before behind its best fact", |s| s.context.behind[1]),
@@ -127,11 +124,8 @@ const ABOVE: [&str; 4] = [
 /// The names of all features, in order.
 pub(crate) fn names() -> Vec<String> {
     let own = DETAILS.iter().map(|(name, _)| (*name).to_owned());
-    let each = ["first", "second"].into_iter().flat_map(|which| {
-        OF_EACH
-            .iter()
-            .map(move |name| format!("{which} fact: {name}"))
-    });
+    let of = |which: &str| OF_EACH.map(|name| format!("{which} fact: {name}"));
+    let each = ["first", "second"].into_iter().flat_map(of);
     let both = OF_BOTH.iter().map(|name| format!("both facts: {name}"));
     let own = own.chain(each).chain(both);
     let traits = TRAITS.iter().map(|name| format!("trait: {name}"));
@@ -173,25 +167,22 @@ pub(crate) fn compare(candidates: &mut [f64]) {
     }
 }
 
-/// Appends the features of a candidate; those that [`compare`] fills are zero. `sparse` has its
-/// features for the linear model, from which the traits are copied.
+/// Appends the features of a candidate; those that [`compare`] fills are zero. The traits are
+/// copied from its features for the linear model.
 pub(crate) fn of(
     context: &ChoiceContext<'_>,
     plan: &ProgramPlan,
-    filled: &FilledPlan,
-    sparse: &[(usize, f64)],
-    place: &LinearRank,
+    candidate: &Candidate,
     operands: &Operands,
     out: &mut Vec<f64>,
 ) {
-    let seen = NetworkInput::new(context, plan, filled, place, operands);
+    let seen = NetworkInput::new(context, plan, candidate, operands);
     out.extend(DETAILS.iter().map(|(_, value)| value(&seen)));
     operands::of(context, plan, &seen.used, operands, out);
     let from = out.len();
     out.resize(from + TRAITS.len(), 0.0);
-    let first = first_trait();
-    for (i, value) in sparse {
-        let at = i.checked_sub(first).filter(|at| *at < TRAITS.len());
+    for (i, value) in &candidate.features {
+        let at = i.checked_sub(FIRST_TRAIT).filter(|at| *at < TRAITS.len());
         if let Some(slot) = at.and_then(|at| out.get_mut(from + at)) {
             *slot = *value;
         }
@@ -204,8 +195,7 @@ pub(crate) fn of(
 struct NetworkInput<'a> {
     context: &'a ChoiceContext<'a>,
     plan: &'a ProgramPlan,
-    filled: &'a FilledPlan,
-    place: &'a LinearRank,
+    candidate: &'a Candidate,
     operands: &'a Operands,
     shape: usize,
     /// The leaves of the program without constants.
@@ -221,34 +211,28 @@ impl<'a> NetworkInput<'a> {
     fn new(
         context: &'a ChoiceContext<'a>,
         plan: &'a ProgramPlan,
-        filled: &'a FilledPlan,
-        place: &'a LinearRank,
+        candidate: &'a Candidate,
         operands: &'a Operands,
     ) -> Self {
-        let leaves = filled.expr.leaves().into_iter();
-        let leaves: Vec<&PageLeaf> = leaves.filter(|leaf| !leaf.is_constant()).collect();
-        let fact = |leaf: &&PageLeaf| Some((leaf.source?, context.facts.all.get(leaf.source?)?));
+        let expr = &candidate.filled.expr;
+        let leaves = expr.leaves().into_iter();
         Self {
             context,
             plan,
-            filled,
-            place,
+            candidate,
             operands,
-            shape: shape(&filled.expr),
-            used: leaves.iter().filter_map(fact).collect(),
-            leaves,
-            value: filled.expr.number(),
-            sketch: context.sketch(&filled.expr),
+            shape: shape(expr),
+            leaves: leaves.filter(|leaf| !leaf.is_constant()).collect(),
+            used: context.facts.of_expr(expr).collect(),
+            value: expr.number(),
+            sketch: context.sketch(expr),
         }
     }
 
     /// The log-odds of a shape.
     fn kind(&self, shape: usize) -> f64 {
-        self.context
-            .proposal
-            .get(shape)
-            .copied()
-            .unwrap_or_default()
+        let odds = self.context.proposal.get(shape);
+        odds.copied().unwrap_or_default()
     }
 
     fn fact(&self, k: usize) -> Option<&'a Fact> {
@@ -259,7 +243,7 @@ impl<'a> NetworkInput<'a> {
         self.fact(k)?.cell()
     }
 
-    fn cells(&self) -> impl Iterator<Item = (usize, usize)> + Clone {
+    fn cells(&self) -> impl Iterator<Item = (usize, usize)> {
         self.used.iter().filter_map(|(_, fact)| fact.cell())
     }
 
@@ -300,6 +284,12 @@ impl<'a> NetworkInput<'a> {
         })
     }
 
+    /// True if a cell of the table has the value, with either sign and up to rounding errors.
+    fn is_printed(&self, value: f64) -> bool {
+        let mut facts = self.context.facts.all.iter();
+        facts.any(|fact| fact.cell().is_some() && same_size(fact.number, value))
+    }
+
     /// For a question for the largest (or smallest): 1 if the candidate's only fact is the largest
     /// (smallest) of its row or column, -1 if it is the smallest (largest) of both, 0 in between. 0
     /// for other questions, and for several facts.
@@ -320,21 +310,6 @@ impl<'a> NetworkInput<'a> {
 fn lead(proposal: &[f64]) -> f64 {
     let others = proposal.iter().copied().filter(|p| *p < 0.0);
     others.fold(-20.0, f64::max)
-}
-
-/// Number of different values. It compares all pairs, which is fine for a few.
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T> + Clone) -> usize {
-    let new = |(i, value): &(usize, T)| !values.clone().take(*i).any(|other| other == *value);
-    values.clone().enumerate().filter(new).count()
-}
-
-/// True if a cell of the table has the value, with either sign and up to rounding errors.
-fn printed(facts: &Facts, value: f64) -> bool {
-    let same = |fact: &Fact| (fact.number.abs() - value.abs()).abs() <= 1e-9 * value.abs();
-    facts
-        .all
-        .iter()
-        .any(|fact| fact.cell().is_some() && same(fact))
 }
 
 #[cfg(test)]

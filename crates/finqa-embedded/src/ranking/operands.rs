@@ -6,7 +6,7 @@ use crate::expr::Expr;
 use crate::question::alone::ROLES;
 use crate::question::plan::ProgramPlan;
 use crate::question::slots::{FEATURES, SlotScorer};
-use crate::reading::facts::{Fact, FactColumn, FactRow};
+use crate::reading::facts::{Fact, FactRow};
 
 /// The features of each of the two facts. The first four depend on the other fact or the plan; the
 /// rest are computed once for a fact.
@@ -58,16 +58,10 @@ impl Operands {
         context: &ChoiceContext<'_>,
         expressions: impl Iterator<Item = &'e Expr>,
     ) -> Self {
-        let mut used: Vec<usize> = Vec::new();
-        for expr in expressions {
-            expr.each_leaf(&mut |leaf| used.extend(leaf.source));
-        }
-        used.sort_unstable();
-        used.dedup();
-        let facts = used
-            .into_iter()
-            .filter_map(|index| Some((index, context.facts.all.get(index)?)));
-        let facts: Vec<(usize, &Fact)> = facts.collect();
+        let facts = expressions.flat_map(|expr| context.facts.of_expr(expr));
+        let mut facts: Vec<(usize, &Fact)> = facts.collect();
+        facts.sort_unstable_by_key(|(index, _)| *index);
+        facts.dedup_by_key(|(index, _)| *index);
         let mut roles = vec![[NO_ROLE; ROLES]; facts.len()];
         for (role, query) in context.roles.iter().enumerate() {
             let Some(query) = query else { continue };
@@ -96,12 +90,6 @@ impl Operands {
         self.get(fact).map_or([0.0; 2], |one| one.extremes)
     }
 
-    /// True if a word of the question, given by its position, names a fact.
-    pub(super) fn has_word(&self, fact: usize, word: usize) -> bool {
-        self.get(fact)
-            .is_some_and(|one| one.named.get(word) == Some(&true))
-    }
-
     fn get(&self, fact: usize) -> Option<&UsedFact> {
         let at = self.0.binary_search_by_key(&fact, |one| one.fact).ok()?;
         self.0.get(at)
@@ -114,11 +102,9 @@ fn extreme(context: &ChoiceContext<'_>, fact: &Fact, of_row: bool) -> f64 {
     let Some((row, col)) = fact.cell() else {
         return 0.0;
     };
-    let others = context.facts.all.iter().filter(|other| {
-        other
-            .cell()
-            .is_some_and(|(r, c)| (r == row) == of_row && (c == col) != of_row)
-    });
+    let of_line = |(r, c): (usize, usize)| (r == row) == of_row && (c == col) != of_row;
+    let others = context.facts.all.iter();
+    let others = others.filter(|other| other.cell().is_some_and(of_line));
     let (mut above, mut below) = (false, false);
     for other in others {
         above |= other.number > fact.number;
@@ -127,10 +113,11 @@ fn extreme(context: &ChoiceContext<'_>, fact: &Fact, of_row: bool) -> f64 {
     flag(below && !above) - flag(above && !below)
 }
 
-/// The weight of the question's words that name a fact.
-fn named_weight(context: &ChoiceContext<'_>, named: &[bool]) -> f64 {
-    let said = context.said.iter().zip(named).filter(|(_, has)| **has);
-    said.map(|(said, _)| said.weight).sum()
+/// The weight of the words of a label that the question has (`asked`), or of those that it lacks.
+fn label_weight(context: &ChoiceContext<'_>, label: &[u32], asked: bool) -> f64 {
+    let is_asked = |word: u32| context.said.iter().any(|said| said.word == word);
+    let words = label.iter().filter(|word| is_asked(**word) == asked);
+    words.map(|word| context.facts.weight(*word)).sum()
 }
 
 /// The part of the weight of a row's label that `matched` is.
@@ -142,20 +129,6 @@ fn label_share(row: &FactRow, matched: f64) -> f64 {
     }
 }
 
-/// The weight of the words of a row's label that the question has.
-fn matched(context: &ChoiceContext<'_>, row: &FactRow) -> f64 {
-    let label = row.label.iter();
-    let known = label.filter(|word| context.said.iter().any(|said| said.word == **word));
-    known.map(|word| context.facts.weight(*word)).sum()
-}
-
-/// The weight of the words of a column's label that the question lacks.
-fn unasked(context: &ChoiceContext<'_>, column: &FactColumn) -> f64 {
-    let label = column.label.iter();
-    let unasked = label.filter(|word| context.said.iter().all(|said| said.word != **word));
-    unasked.map(|word| context.facts.weight(*word)).sum()
-}
-
 /// 1 if a fact is of one of these years, -1 if it is of others; 0 if either has none.
 fn agreement(years: &[u16], fact: &Fact) -> f64 {
     if years.is_empty() || fact.years.is_empty() {
@@ -165,12 +138,6 @@ fn agreement(years: &[u16], fact: &Fact) -> f64 {
     } else {
         -1.0
     }
-}
-
-/// The latest year of a fact minus the latest of the page; -50 for a fact without a year.
-fn years_before(latest: u16, fact: &Fact) -> f64 {
-    let year = fact.years.iter().max();
-    year.map_or(-50.0, |year| f64::from(*year) - f64::from(latest))
 }
 
 /// The number of rows or columns that a fact adds up.
@@ -194,22 +161,23 @@ impl UsedFact {
         roles: [f64; ROLES],
     ) -> Self {
         let facts = context.facts;
-        let named: Vec<bool> = context
-            .said
-            .iter()
-            .map(|said| fact.is_named(said.word))
-            .collect();
-        let row = fact.cell().and_then(|(row, _)| facts.rows.get(row));
-        let column = fact.cell().and_then(|(_, col)| facts.columns.get(col));
-        let matched = row.map_or(0.0, |row| matched(context, row));
+        let (row, col) = fact.cell().unzip();
+        let row = row.and_then(|row| facts.rows.get(row));
+        let column = col.and_then(|col| facts.columns.get(col));
+        let said = context.said.iter();
+        let named: Vec<bool> = said.map(|said| fact.is_named(said.word)).collect();
+        let naming = context.said.iter().zip(&named).filter(|(_, named)| **named);
+        let named_weight: f64 = naming.map(|(said, _)| said.weight).sum();
+        let matched = row.map_or(0.0, |row| label_weight(context, &row.label, true));
         let years = &context.asked.years;
+        let from_latest = |year: &u16| f64::from(*year) - f64::from(context.latest);
         let [in_row, in_column, side_by_side, by_distance, right_before] =
             BY_QUESTION.map(|at| fits.get(at).copied().unwrap_or_default());
         let [first, second, late, early] = roles;
         let extremes = [true, false].map(|of_row| extreme(context, fact, of_row));
         let [of_row, of_column] = extremes;
         let by_itself = [
-            named_weight(context, &named) / total(context),
+            named_weight / total(context),
             row.map_or(-1.0, |row| label_share(row, matched)),
             agreement(years, fact),
             flag(fact.total),
@@ -222,11 +190,10 @@ impl UsedFact {
             flag(fact.opening),
             flag(fact.closing),
             row.map_or(-1.0, |row| row.weight - matched),
-            column.map_or(-1.0, |column| unasked(context, column)),
-            years_before(context.latest, fact),
+            column.map_or(-1.0, |column| label_weight(context, &column.label, false)),
+            fact.years.iter().max().map_or(-50.0, from_latest),
             row.map_or(-1.0, |_| context.rows_named_better(fact)),
-            fact.cell()
-                .map_or(-1.0, |(_, col)| flag(context.largest(col, fact.number))),
+            col.map_or(-1.0, |col| flag(context.largest(col, fact.number))),
             in_row,
             in_column,
             side_by_side,

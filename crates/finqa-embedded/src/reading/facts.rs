@@ -15,7 +15,7 @@ use super::similarity;
 use super::text::{TextToken, TokenKind, as_written, stem, tokenize};
 use super::vocabulary::Vocabulary;
 use crate::distinct;
-use crate::expr::literal_value;
+use crate::expr::{Expr, literal_value};
 
 /// A page read into facts.
 #[derive(Debug, Default)]
@@ -83,6 +83,12 @@ impl Facts {
     /// A row of the table by its number there, unless it is left out.
     pub(crate) fn row(&self, row: usize) -> Option<&FactRow> {
         self.rows.get(row.checked_sub(self.rows_above)?)
+    }
+
+    /// The facts of an expression from left to right, each with its index.
+    pub(crate) fn of_expr(&self, expr: &Expr) -> impl Iterator<Item = (usize, &Fact)> {
+        let indices = expr.leaves().into_iter().filter_map(|leaf| leaf.source);
+        indices.filter_map(move |index| Some((index, self.all.get(index)?)))
     }
 
     /// Marks the cells that are a sum: in a column of the cells above, in a row of the cells to the
