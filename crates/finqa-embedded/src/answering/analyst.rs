@@ -7,7 +7,7 @@ use finqa_core::question::{Document, HistorySource, Question, QuestionKind};
 use super::answer::{EmbeddedAnswer, PageIndex};
 use super::candidates::{Pool, RULES, candidates, details};
 use super::confidence;
-use super::description::{DescribedPage, describe};
+use super::description::describe;
 use super::doubt;
 use super::explain;
 use super::filling::FilledPlan;
@@ -39,7 +39,21 @@ impl Default for EmbeddedAnalyst {
 }
 
 /// The doubt if the labels of a user's tables do not account for all words of the question.
-pub(super) const UNREAD: &str = "the labels do not answer the question in full";
+const UNREAD: &str = "the labels do not answer the question in full";
+
+/// A doubt of the tables for people.
+pub(super) fn in_words(doubt: Doubt) -> String {
+    match doubt {
+        Doubt::Missing(why) | Doubt::InText(why) => why,
+        Doubt::Open => UNREAD.to_owned(),
+    }
+}
+
+/// The texts of the questions before this one, oldest first.
+fn earlier(question: &Question) -> Vec<&str> {
+    let history = question.history.iter();
+    history.map(|entry| entry.question.as_str()).collect()
+}
 
 /// Maximum number of figures in a sentence that can answer without a doubt. A sentence with more is
 /// probably a row of a table that was not recognised as one. Set by hand; years count as figures.
@@ -121,8 +135,7 @@ impl EmbeddedAnalyst {
         let Some(tables) = &page.tables else {
             return self.ranked_answer(page, question, explanation);
         };
-        let earlier = question.history.iter().map(|entry| entry.question.as_str());
-        let earlier: Vec<&str> = earlier.collect();
+        let earlier = earlier(question);
         let direct = match explanation.as_deref_mut() {
             Some(out) => {
                 let (direct, explained) = tables.explained(&question.text, &earlier);
@@ -178,21 +191,13 @@ impl EmbeddedAnalyst {
     /// question cannot be read without earlier ones, and for other pages.
     #[must_use]
     pub fn reason(&self, page: &PageIndex, question: &Question) -> Option<String> {
-        let tables = page
-            .tables
-            .as_ref()
-            .filter(|tables| tables.has_no_guess())?;
-        let earlier = question.history.iter().map(|entry| entry.question.as_str());
-        let earlier: Vec<&str> = earlier.collect();
-        match tables.answer(&question.text, &earlier)? {
-            Err(Doubt::Missing(why) | Doubt::InText(why)) => Some(why),
-            Err(Doubt::Open) => Some(UNREAD.to_owned()),
-            Ok(answer) if tables.is_single_table() => match answer.doubt? {
-                Doubt::Missing(why) | Doubt::InText(why) => Some(why),
-                Doubt::Open => Some(UNREAD.to_owned()),
-            },
-            Ok(_) => None,
-        }
+        let tables = page.tables.as_ref();
+        let tables = tables.filter(|tables| tables.has_no_guess())?;
+        let doubt = match tables.answer(&question.text, &earlier(question))? {
+            Err(doubt) => Some(doubt),
+            Ok(answer) => answer.doubt.filter(|_| tables.is_single_table()),
+        };
+        doubt.map(in_words)
     }
 
     /// The answer of the best candidate that has a value, found without the labels of tables.
@@ -213,12 +218,10 @@ impl EmbeddedAnalyst {
         let signals = confidence::signals(&context, &question.history, &ranked);
         let programs = question.history.iter().map(|h| h.program.as_deref());
         let history: Vec<Option<&str>> = programs.collect();
-        let described = DescribedPage::new(facts, &question.document);
-        // `Wording` spells "percentage" as "percent".
-        let points = asked.says(&["percent points", "percent point"]);
+        let document = &question.document;
         let described = |filled: &FilledPlan| {
             let plan = plans.get(filled.plan)?;
-            describe(&described, plan, &filled.expr, &history, points)
+            describe(facts, document, plan, &filled.expr, &history, &asked)
         };
         if let Some(out) = explanation {
             explain::read(out, &context);

@@ -1,99 +1,129 @@
 //! Describes an answer: a label for its value, steps in plain sentences, and the evidence of each
 //! literal.
 
-use finqa_core::number::{Unit, UnitKind};
+use finqa_core::number::{Unit, UnitKind, Value, round5};
 use finqa_core::page::year_in_text;
 use finqa_core::program::{Expression, Op};
 use finqa_core::question::{CitedEvidence, Document};
 
 use super::answer::RankedAnswer;
 use super::scale;
-use crate::expr::{Expr, PageLeaf};
+use crate::distinct;
+use crate::expr::Expr;
 use crate::question::plan::ProgramPlan;
+use crate::question::wording::Wording;
 use crate::reading::facts::{Fact, FactPlace, Facts};
 
-/// A page as facts and as the original document. The words of facts are stems, so texts for people
-/// come from the document.
-pub(crate) struct DescribedPage<'a> {
-    pub(crate) facts: &'a Facts,
-    document: &'a Document,
+/// The figures of an answer: as evidence, in steps that take them, and by their names. Figures that
+/// occur twice are listed twice.
+#[derive(Default)]
+pub(super) struct Citations {
+    pub(super) evidence: Vec<CitedEvidence>,
+    pub(super) steps: Vec<String>,
+    pub(super) names: Vec<String>,
 }
 
-impl<'a> DescribedPage<'a> {
-    pub(crate) fn new(facts: &'a Facts, document: &'a Document) -> Self {
-        Self { facts, document }
+impl Citations {
+    /// Adds a figure with the id of its place on the page.
+    pub(super) fn add(&mut self, literal: &str, id: String, name: String) {
+        let step = format!("Take {literal} from {id} ({name}).");
+        self.steps.push(step);
+        self.names.push(name);
+        self.cite(literal, id);
+    }
+
+    fn cite(&mut self, literal: &str, id: String) {
+        let literal = literal.to_owned();
+        self.evidence.push(CitedEvidence { id, literal });
     }
 }
 
-/// The answer by a program that was made from a plan; `None` if it has no value. `history` has the
-/// programs of earlier turns, oldest first. `points` is true if the question asks for percentage
-/// points.
+/// The answer by a program that was made from a plan; `None` if it has no value. The words of facts
+/// are stems, so names come from the document. `history` has the programs of earlier turns, oldest
+/// first.
 pub(super) fn describe(
-    page: &DescribedPage<'_>,
+    facts: &Facts,
+    document: &Document,
     plan: &ProgramPlan,
     expr: &Expr,
     history: &[Option<&str>],
-    points: bool,
+    asked: &Wording,
 ) -> Option<RankedAnswer> {
-    let is_percent = |source: &Option<usize>| {
-        let fact = source.and_then(|fact| page.facts.all.get(fact));
-        fact.is_some_and(|fact| fact.percent)
-    };
-    let percentages = percentages(expr, &is_percent);
+    let value = expr.value()?;
+    let fact = |source: &Option<usize>| facts.all.get((*source)?);
+    let percentages = percentages(expr, &|source| fact(source).is_some_and(|of| of.percent));
+    // `Wording` spells "percentage" as "percent".
+    let points = asked.says(&["percent points", "percent point"]);
     let kind = match plan.kind {
         // A difference in percentage points is a plain number.
         UnitKind::Number if percentages && !points => UnitKind::Percent,
         kind => kind,
     };
     // `convert` multiplies a quotient by 100 to state it as a percentage.
-    let is_100 = |factor: &Expr| matches!(factor, Expr::Leaf(leaf) if matches!(&*leaf.literal, "const_100" | "100"));
+    let is_100 = |factor: &Expr| match factor {
+        Expr::Leaf(leaf) => matches!(&*leaf.literal, "const_100" | "100"),
+        Expr::Step(..) => false,
+    };
     let times_100 = matches!(expr.top(), Some((Op::Multiply, a, b)) if is_100(a) || is_100(b));
+    let leaves = expr.leaves();
+    let mut cited = Citations::default();
+    for leaf in leaves.iter().filter(|leaf| !leaf.is_constant()) {
+        if let Some(fact) = fact(&leaf.source) {
+            let name = fact_label(facts, document, fact);
+            cited.add(&leaf.literal, fact.id(), name);
+            continue;
+        }
+        // The first earlier turn whose program has it; `h1` is the first turn.
+        let used = |program: &Option<&str>| program.is_some_and(|of| uses(of, &leaf.literal));
+        if let Some(turn) = history.iter().position(used) {
+            cited.cite(&leaf.literal, format!("h{}", turn + 1));
+        }
+    }
+    operations(expr, &mut cited.steps);
+    let names = distinct(cited.names);
     Some(RankedAnswer {
         program: expr.program(),
         plan_name: plan.name,
         // Percentages without `%` in the program are used as printed, so their result is too.
         in_percent: times_100
-            || percentages && expr.leaves().iter().all(|leaf| !leaf.literal.contains('%')),
+            || percentages && leaves.iter().all(|leaf| !leaf.literal.contains('%')),
         unit: Unit {
             kind,
             // A share stated as a percentage has no scale.
             scale: match kind {
-                UnitKind::Number => scale::scale_of(page.facts, expr),
+                UnitKind::Number => scale::scale_of(facts, expr),
                 _ => None,
             },
         },
-        label: label(page, plan.name, expr),
-        evidence: evidence(page.facts, expr, history),
-        steps: steps(page, expr),
-        value: expr.value()?,
+        label: match expr {
+            Expr::Leaf(leaf) if names.is_empty() => leaf.literal.to_string(),
+            Expr::Leaf(_) => names.join("; "),
+            Expr::Step(..) => format!("{}: {}", plan.name, names.join("; ")),
+        },
+        evidence: distinct(cited.evidence),
+        steps: distinct(cited.steps),
+        value,
     })
 }
 
 /// A name for a fact: `net revenue, 2009`. For a number in a sentence, these are the words before
 /// it.
-fn fact_label(page: &DescribedPage<'_>, fact: &Fact) -> String {
-    let facts = page.facts;
+fn fact_label(facts: &Facts, document: &Document, fact: &Fact) -> String {
     let mut label = match fact.place {
         FactPlace::Cell { row, col } => {
-            let row = facts
-                .row(row)
-                .map(|r| r.name.trim().to_owned())
-                .unwrap_or_default();
-            let column = facts
-                .columns
-                .get(col)
-                .map(|c| c.name.trim())
-                .unwrap_or_default();
+            let row = facts.row(row).map_or("", |row| row.name.trim());
+            let column = facts.columns.get(col);
+            let column = column.map_or("", |column| column.name.trim());
             // A dated column adds nothing to the name, because the years are appended below.
             let dated = !fact.years.is_empty() && year_in_text(column).is_some();
             match (row.is_empty(), column.is_empty() || dated) {
                 (false, false) => format!("{row}, {column}"),
-                (false, true) => row,
+                (false, true) => row.to_owned(),
                 (true, _) => column.to_owned(),
             }
         }
         FactPlace::Text { filed, .. } => {
-            let text = page.document.sentences().nth(filed.saturating_sub(1));
+            let text = document.sentences().nth(filed.saturating_sub(1));
             let words = text.and_then(|text| words_before(text, &fact.literal));
             words.unwrap_or_default()
         }
@@ -123,54 +153,7 @@ fn words_before(text: &str, literal: &str) -> Option<String> {
     Some(before.trim_end_matches(opens).to_owned()).filter(|words| !words.is_empty())
 }
 
-/// The name of a leaf's fact, or its literal if it has none.
-fn leaf_label(page: &DescribedPage<'_>, leaf: &PageLeaf) -> String {
-    match leaf.source.and_then(|i| page.facts.all.get(i)) {
-        Some(fact) => fact_label(page, fact),
-        None => leaf.literal.to_string(),
-    }
-}
-
-/// A name for the value of an expression: the name of its only fact, or the plan's name with the
-/// names of all facts.
-fn label(page: &DescribedPage<'_>, plan_name: &str, expr: &Expr) -> String {
-    match expr {
-        Expr::Leaf(leaf) => leaf_label(page, leaf),
-        Expr::Step(..) => {
-            let mut parts: Vec<String> = Vec::new();
-            for leaf in expr.leaves().into_iter().filter(|l| l.source.is_some()) {
-                let part = leaf_label(page, leaf);
-                if !parts.contains(&part) {
-                    parts.push(part);
-                }
-            }
-            format!("{plan_name}: {}", parts.join("; "))
-        }
-    }
-}
-
-/// A sentence for each fact that is read, then one for each operation, in the order of the program.
-fn steps(page: &DescribedPage<'_>, expr: &Expr) -> Vec<String> {
-    let mut out = Vec::new();
-    for leaf in expr.leaves() {
-        let Some(fact) = leaf.source.and_then(|i| page.facts.all.get(i)) else {
-            continue;
-        };
-        let line = format!(
-            "Take {} from {} ({}).",
-            leaf.literal,
-            fact.id(),
-            fact_label(page, fact)
-        );
-        if !out.contains(&line) {
-            out.push(line);
-        }
-    }
-    operations(expr, &mut out);
-    out
-}
-
-/// Appends a sentence for each operation, in the order of the program, without repetitions.
+/// Appends a sentence for each operation, in the order of the program.
 pub(super) fn operations<T>(expr: &Expression<T>, out: &mut Vec<String>) {
     let Expression::Step(op, a, b) = expr else {
         return;
@@ -179,16 +162,14 @@ pub(super) fn operations<T>(expr: &Expression<T>, out: &mut Vec<String>) {
     operations(b, out);
     let shown = |e: &Expression<T>| match e {
         Expression::Leaf(leaf) => leaf.literal.replace("const_", ""),
-        Expression::Step(..) => e
-            .value()
-            .map(|v| {
-                v.number()
-                    .map_or(v.to_string(), |x| finqa_core::number::round5(x).to_string())
-            })
-            .unwrap_or_default(),
+        Expression::Step(..) => match e.value() {
+            Some(Value::Number(number)) => round5(number).to_string(),
+            Some(Value::Text(word)) => word,
+            None => String::new(),
+        },
     };
     let (x, y, result) = (shown(a), shown(b), shown(expr));
-    let line = match op {
+    out.push(match op {
         Op::Add => format!("Add {x} and {y}: {result}."),
         Op::Subtract => format!("Subtract {y} from {x}: {result}."),
         Op::Multiply => format!("Multiply {x} by {y}: {result}."),
@@ -197,10 +178,7 @@ pub(super) fn operations<T>(expr: &Expression<T>, out: &mut Vec<String>) {
         Op::Exp => format!("Raise {x} to the power {y}: {result}."),
         // An expression never has these: a table row is a leaf.
         Op::TableMax | Op::TableMin | Op::TableSum | Op::TableAverage => return,
-    };
-    if !out.contains(&line) {
-        out.push(line);
-    }
+    });
 }
 
 /// True if the value is a percentage because its figures are: a printed percentage, or a sum,
@@ -219,34 +197,6 @@ pub(super) fn percentages<T: PartialEq + Default + Clone>(
         }
         Expression::Step(..) => false,
     }
-}
-
-/// The evidence for each literal: its fact on the page, else the first earlier turn whose program
-/// has it (`h1` is the first turn). Constants have none.
-fn evidence(facts: &Facts, expr: &Expr, history: &[Option<&str>]) -> Vec<CitedEvidence> {
-    let mut out: Vec<CitedEvidence> = Vec::new();
-    for leaf in expr.leaves() {
-        if leaf.is_constant() {
-            continue;
-        }
-        let of_page = leaf.source.and_then(|i| facts.all.get(i)).map(Fact::id);
-        let of_history = || {
-            let turn = history
-                .iter()
-                .position(|p| p.is_some_and(|p| uses(p, &leaf.literal)))?;
-            Some(format!("h{}", turn + 1))
-        };
-        if let Some(id) = of_page.or_else(of_history) {
-            let reference = CitedEvidence {
-                id,
-                literal: leaf.literal.to_string(),
-            };
-            if !out.contains(&reference) {
-                out.push(reference);
-            }
-        }
-    }
-    out
 }
 
 /// True if a program has this figure as a whole argument: `5` is not in `add(150, 20)`.
