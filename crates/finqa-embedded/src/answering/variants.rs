@@ -5,7 +5,7 @@
 
 use super::filling::FilledPlan;
 use super::scale;
-use crate::expr::{Expr, literal_value, turn_sign};
+use crate::expr::{Expr, PageLeaf, literal_value, turn_sign};
 use crate::reading::facts::{Fact, Facts};
 use finqa_core::number::Scale;
 use finqa_core::program::Op;
@@ -33,84 +33,70 @@ pub(crate) fn variants(
         },
         _ => {}
     }
-    let (mut negative, mut percent) = (false, false);
-    filled.expr.each_leaf(&mut |leaf| {
-        if let Some(fact) = leaf.source.and_then(|index| facts.all.get(index)) {
-            negative |= is_negative(fact);
-            percent |= fact.percent;
-        }
-    });
-    if negative {
-        found.push((5, flipped(facts, &filled.expr)));
-    }
+    let expr = &filled.expr;
+    let flipped = with_changed(facts, expr, is_negative, turn_sign);
+    found.extend(flipped.map(|expr| (5, expr)));
     // `fill` converts look-ups. A product with one constant may be a conversion already.
-    let scales = !matches!(
-        filled.expr.top(),
-        None | Some((Op::Multiply | Op::Divide, _, Expr::Leaf(_)))
-    ) || is_product(&filled.expr);
+    let scales = match expr.top() {
+        Some((Op::Multiply, a, Expr::Leaf(b))) => !a.is_constant() && !b.is_constant(),
+        None | Some((Op::Divide, _, Expr::Leaf(_))) => false,
+        Some(_) => true,
+    };
     if scales && scale.is_some() {
-        let asked = scale::result_to_asked(facts, filled.expr.clone(), scale);
-        if asked != filled.expr {
+        let asked = scale::result_to_asked(facts, expr.clone(), scale);
+        if asked != *expr {
             found.push((6, asked));
         }
     }
-    if percent {
-        found.push((8, other_percent(facts, &filled.expr)));
-    }
-    let units = scale::in_units(facts, &filled.expr);
-    found.extend(units.map(|expr| (7, expr)));
-    found
-        .into_iter()
-        .filter(|(_, expr)| expr.value().is_some())
-        .map(|(variant, expr)| FilledPlan {
-            plan: filled.plan,
-            score: filled.score,
-            lowest: filled.lowest,
-            variant,
-            expr,
-        })
-        .collect()
+    let other_percent = with_changed(facts, expr, |fact| fact.percent, turn_percent);
+    found.extend(other_percent.map(|expr| (8, expr)));
+    found.extend(scale::in_units(facts, expr).map(|expr| (7, expr)));
+    let found = found.into_iter();
+    let found = found.filter(|(_, expr)| expr.value().is_some());
+    let variant = |(variant, expr)| FilledPlan {
+        variant,
+        expr,
+        ..*filled
+    };
+    found.map(variant).collect()
 }
 
-/// True for a product of two values, neither of which is a constant.
-fn is_product(expr: &Expr) -> bool {
-    matches!(expr.top(), Some((Op::Multiply, a, b)) if !a.is_constant() && !b.is_constant())
-}
-
-/// True for a negative number in the table.
+/// True for a negative number in the table. `filling` keeps or drops its minus sign by the words,
+/// which can be wrong.
 fn is_negative(fact: &Fact) -> bool {
     fact.cell().is_some() && fact.literal.starts_with('-')
 }
 
-/// The expression with the other sign for each cell that is negative on the page. `filling` keeps
-/// or drops a minus sign by the words, which can be wrong.
-fn flipped(facts: &Facts, expr: &Expr) -> Expr {
+/// The expression with `change` applied to each leaf whose fact meets a condition; `None` if none
+/// does.
+fn with_changed(
+    facts: &Facts,
+    expr: &Expr,
+    meets: impl Fn(&Fact) -> bool,
+    change: impl Fn(&mut PageLeaf),
+) -> Option<Expr> {
+    if !facts.of_expr(expr).any(|(_, fact)| meets(fact)) {
+        return None;
+    }
     let mut expr = expr.clone();
     expr.change_leaves(&mut |leaf| {
-        let fact = leaf.source.and_then(|i| facts.all.get(i));
-        if fact.is_some_and(is_negative) {
-            turn_sign(leaf);
+        let fact = leaf.source.and_then(|index| facts.all.get(index));
+        if fact.is_some_and(&meets) {
+            change(leaf);
         }
     });
-    expr
+    Some(expr)
 }
 
-/// The expression with each percentage written the other way: `5%` (0.05) as `5`, and `5` as `5%`.
-fn other_percent(facts: &Facts, expr: &Expr) -> Expr {
-    let mut expr = expr.clone();
-    expr.change_leaves(&mut |leaf| {
-        let fact = leaf.source.and_then(|i| facts.all.get(i));
-        if fact.is_some_and(|fact| fact.percent) {
-            let (literal, value) = match leaf.literal.strip_suffix('%') {
-                Some(bare) => (bare.to_owned(), leaf.value * 100.0),
-                None => (format!("{}%", leaf.literal), leaf.value / 100.0),
-            };
-            // The official evaluator reads the literal, so its value counts.
-            leaf.value = literal_value(&literal).unwrap_or(value);
-            leaf.literal = literal.into();
-        }
-    });
-    expr
+/// Writes a percentage the other way: `5%` (0.05) as `5`, and `5` as `5%`.
+fn turn_percent(leaf: &mut PageLeaf) {
+    let (literal, value) = match leaf.literal.strip_suffix('%') {
+        Some(bare) => (bare.to_owned(), leaf.value * 100.0),
+        None => (format!("{}%", leaf.literal), leaf.value / 100.0),
+    };
+    // The official evaluator reads the literal, so its value counts.
+    leaf.value = literal_value(&literal).unwrap_or(value);
+    leaf.literal = literal.into();
 }
 
 #[cfg(test)]
