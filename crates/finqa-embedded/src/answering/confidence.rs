@@ -5,8 +5,9 @@
 //! `docs/embedded-analyst.md` says how well it is calibrated.
 
 use super::filling::FilledPlan;
-use crate::expr::Expr;
-use crate::ranking::{ChoiceContext, flag};
+use crate::question::slots::{count, flag};
+use crate::ranking::ChoiceContext;
+use crate::reading::facts::Fact;
 use crate::shape::{SHAPES, shape};
 use finqa_core::question::{HistoryEntry, HistorySource};
 
@@ -25,8 +26,8 @@ pub(crate) const SIGNAL_NAMES: [&str; 26] = [
 /// The signals of the best candidate, in the order of [`SIGNAL_NAMES`]; all 0 if there is none.
 /// `ranked` has the scores and candidates, best first.
 ///
-/// The limits of signals, here and in [`small`] and [`odds`], are set by hand. The weights are
-/// fitted to the limited values, so other limits need new weights.
+/// The limits of signals, here and in [`odds`], are set by hand. The weights are fitted to the
+/// limited values, so other limits need new weights.
 pub(crate) fn signals(
     context: &ChoiceContext<'_>,
     history: &[HistoryEntry],
@@ -42,23 +43,11 @@ pub(crate) fn signals(
     // Always found, because `shape` is an index into `SHAPES`.
     let name = SHAPES.get(shape).copied().unwrap_or_default();
     let proposed = context.proposal.get(shape).copied().unwrap_or_default();
-    let years: Vec<u16> = best
-        .expr
-        .leaves()
-        .into_iter()
-        .filter_map(|l| context.facts.all.get(l.source?))
-        .flat_map(|f| f.years.iter().copied())
-        .collect();
-    let missing = context.asked.years.iter().any(|year| !years.contains(year));
-    let earlier = |leaf: &str| {
-        let bare = leaf.trim_start_matches('-');
-        context.earlier_literals.iter().any(|known| known == bare)
-    };
-    let repeats = best
-        .expr
-        .leaves()
-        .into_iter()
-        .any(|leaf| earlier(&leaf.literal));
+    let facts: Vec<(usize, &Fact)> = context.facts.of_expr(&best.expr).collect();
+    let has = |year: &u16| facts.iter().any(|(_, fact)| fact.years.contains(year));
+    let missing = !context.asked.years.iter().all(has);
+    let mut leaves = best.expr.leaves().into_iter();
+    let repeats = leaves.any(|leaf| context.is_earlier(&leaf.literal));
     let look_up = name.starts_with("look-up");
     let one_of = |names: &[&str]| flag(names.contains(&name));
     vec![
@@ -69,7 +58,7 @@ pub(crate) fn signals(
         flag(own) * odds,
         flag(!alone && !own) * odds,
         flag(alone && look_up) * odds,
-        flag(own) * small(history.len()),
+        flag(own) * count(history.len().min(5)),
         flag(own && repeats),
         context.uncovered(&best.expr),
         context.unknown(),
@@ -93,22 +82,16 @@ pub(crate) fn signals(
     ]
 }
 
-/// A number as a float, at most 5.
-fn small(n: usize) -> f64 {
-    f64::from(u8::try_from(n.min(5)).unwrap_or(5))
-}
-
 /// The logarithm of the odds that the value of the best candidate is right, limited to -4 to 6. The
 /// scores are read as logarithms of probabilities, and the probabilities of candidates with the
 /// same value are added up.
 fn odds(ranked: &[(f64, FilledPlan)]) -> f64 {
     let top = ranked.first().map_or(0.0, |(score, _)| *score);
-    let value = |expr: &Expr| expr.value();
-    let best = ranked.first().and_then(|(_, filled)| value(&filled.expr));
+    let best = ranked.first().and_then(|(_, filled)| filled.expr.value());
     let (mut with, mut against) = (0.0, 0.0);
     for (score, filled) in ranked {
         let mass = libm::exp(score - top);
-        if value(&filled.expr) == best {
+        if filled.expr.value() == best {
             with += mass;
         } else {
             against += mass;

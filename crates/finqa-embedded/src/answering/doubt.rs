@@ -5,7 +5,6 @@ use crate::question::alone::COMPOUND_GROWTH;
 use crate::question::operation_words::{
     COMPOUND, LARGEST, LEFT_OF_WHOLE, SMALLEST, STATISTICS, is_operation,
 };
-use crate::question::wording::Wording;
 use crate::reading::text::{TokenKind, stem};
 use crate::reading::words::{is_stop, is_weak};
 
@@ -18,24 +17,30 @@ use finqa_core::page::year_of;
 /// in five are right (docs/embedded-analyst.md, "Confidence").
 pub(super) const SURE: f64 = 0.67;
 
-/// Phrases that ask for something that programs usually cannot answer, and what that is. The first
-/// that a question has is the reason that is given.
-const BEYOND: [(&[&str], &str); 7] = [
-    (&COMPOUND, "a compound rate"),
-    (&STATISTICS, "a statistic"),
-    (&LARGEST, LARGEST_OF_SEVERAL),
-    (&SMALLEST, LARGEST_OF_SEVERAL),
-    (
-        &[
-            "which year", "what year", "which quarter", "which month", "when",
-        ],
-        "a date",
-    ),
-    (&LEFT_OF_WHOLE, "what is left of a whole"),
-    (&["who", "where", "why", "how come"], "a name or a reason"),
+/// Phrases that ask for something, what that is, and whether an answer is of this kind.
+type Request = (
+    &'static [&'static str],
+    &'static str,
+    fn(&RankedAnswer) -> bool,
+);
+
+/// What programs usually cannot answer. The first that a question asks for, and that the answer is
+/// not after all, is the reason that is given.
+#[rustfmt::skip] // A table: rustfmt would give some of its rows six lines.
+const BEYOND: [Request; 7] = [
+    (&COMPOUND, "a compound rate", |best| best.plan_name == COMPOUND_GROWTH),
+    (&STATISTICS, "a statistic", |_| false),
+    (&LARGEST, "the largest or smallest of several", |_| false),
+    (&SMALLEST, "the largest or smallest of several", |_| false),
+    (&["which year", "what year", "which quarter", "which month", "when"], "a date", is_year),
+    (&LEFT_OF_WHOLE, "what is left of a whole", |best| best.program.contains("subtract(")),
+    (&["who", "where", "why", "how come"], "a name or a reason", |_| false),
 ];
 
-const LARGEST_OF_SEVERAL: &str = "the largest or smallest of several";
+fn is_year(best: &RankedAnswer) -> bool {
+    let number = best.value.number();
+    number.is_some_and(|number| year_of(&number.to_string()).is_some())
+}
 
 /// The reason to call an answer a guess, the first one found; `None` if there is none.
 pub(crate) fn doubt(
@@ -43,25 +48,16 @@ pub(crate) fn doubt(
     best: &RankedAnswer,
     confidence: f64,
 ) -> Option<String> {
-    let asked = context.asked;
-    let (plan_name, value) = (best.plan_name, &best.value);
-    let year = value
-        .number()
-        .is_some_and(|x| year_of(&x.to_string()).is_some());
-    let answered = |what: &str| match what {
-        "a compound rate" => plan_name == COMPOUND_GROWTH,
-        "a date" => year,
-        "what is left of a whole" => best.program.contains("subtract("),
-        _ => false,
-    };
-    let which = asked.starts(&["which", "in which", "what company", "what segment"]);
+    let (asked, value) = (context.asked, &best.value);
     let mut beyond = BEYOND.iter();
-    if let Some((_, what)) = beyond.find(|(said, what)| asks(context, said) && !answered(what)) {
+    let beyond = beyond.find(|(said, _, answers)| asks(context, said) && !answers(best));
+    if let Some((_, what, _)) = beyond {
         return Some(format!(
             "the question asks for {what}, which is not supported"
         ));
     }
-    if which && value.number().is_some() && !year {
+    let which = asked.starts(&["which", "in which", "what company", "what segment"]);
+    if which && value.number().is_some() && !is_year(best) {
         return Some("the question asks for a name, not a number".to_owned());
     }
     // The choice is fitted to the dataset, so the kind of the value is only checked on a user's
@@ -76,7 +72,15 @@ pub(crate) fn doubt(
     if let Some(year) = context.missing_year() {
         return Some(format!("the page has no {year}"));
     }
-    if let Some(word) = lacking(context, asked) {
+    // The weights have not learned how users name rows, so on a user's page one word is enough.
+    let most = if context.facts.own {
+        f64::MIN_POSITIVE
+    } else {
+        0.5
+    };
+    if context.unknown() >= most
+        && let Some(word) = lacking_words(context).first()
+    {
         return Some(format!("the page does not mention {word:?}"));
     }
     (confidence < SURE).then(|| "confidence is low".to_owned())
@@ -86,29 +90,13 @@ pub(crate) fn doubt(
 /// remaining available" can answer a question with "remaining".
 fn asks(context: &ChoiceContext<'_>, phrases: &[&str]) -> bool {
     let of_page = |phrase: &str| context.facts.vocabulary.get(&stem(phrase)).is_some();
-    let mut said = phrases
-        .iter()
-        .filter(|phrase| context.asked.says(&[phrase]));
-    said.any(|phrase| !of_page(phrase))
-}
-
-/// The first word of the question that the page lacks, if the page lacks at least half of the
-/// question's words. On a page of the user's, one missing word is enough, because the weights have
-/// not learned how users name rows. Otherwise `None`.
-fn lacking(context: &ChoiceContext<'_>, asked: &Wording) -> Option<String> {
-    let most = if context.facts.own {
-        f64::MIN_POSITIVE
-    } else {
-        0.5
-    };
-    if context.unknown() < most {
-        return None;
-    }
-    lacking_words(context, asked).into_iter().next()
+    let mut phrases = phrases.iter();
+    phrases.any(|phrase| context.asked.says(&[phrase]) && !of_page(phrase))
 }
 
 /// The words of the question that name something and that the page lacks, as they are spelled.
-pub(super) fn lacking_words(context: &ChoiceContext<'_>, asked: &Wording) -> Vec<String> {
+pub(super) fn lacking_words(context: &ChoiceContext<'_>) -> Vec<String> {
+    let asked = context.asked;
     let lacks = |text: &str| context.facts.vocabulary.find(text).is_none();
     let missing = asked.tokens.iter().filter(|token| {
         let content = token.kind == TokenKind::Word && !is_stop(&token.text);

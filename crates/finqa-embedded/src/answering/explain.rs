@@ -6,6 +6,7 @@ use finqa_core::question::Document;
 use super::answer::{EmbeddedAnswer, RankedAnswer};
 use super::doubt::{SURE, lacking_words};
 use super::filling::FilledPlan;
+use crate::distinct;
 use crate::explanation::{
     AnswerSource, AskedFigure, ExplainedFigure, ExplainedProgram, Explanation, LISTED,
 };
@@ -23,21 +24,16 @@ pub(super) fn read(out: &mut Explanation, context: &ChoiceContext<'_>) {
         let likeliest = odds.max_by(|a, b| a.0.total_cmp(b.0));
         let shape = likeliest.map_or("", |(_, shape)| shape);
         out.operation = format!("by its words, most likely: {shape}");
-        let mut words: Vec<String> = Vec::new();
-        for token in asked.content() {
-            let word = asked.spelled(&token.text).to_owned();
-            let names = token.kind == TokenKind::Word && !is_stop(&token.text);
-            if names && !words.contains(&word) {
-                words.push(word);
-            }
-        }
+        let mut words = asked.content();
+        words.retain(|token| token.kind == TokenKind::Word && !is_stop(&token.text));
+        let words = words.iter().map(|token| asked.spelled(&token.text));
         out.figures = vec![AskedFigure {
-            name: words.join(" "),
+            name: distinct(words).join(" "),
             periods: asked.years.iter().map(ToString::to_string).collect(),
             ..AskedFigure::default()
         }];
     }
-    for word in lacking_words(context, asked) {
+    for word in lacking_words(context) {
         if !out.left_over.contains(&word) {
             out.left_over.push(word);
         }

@@ -9,7 +9,7 @@ use crate::question::plan::ProgramPlan;
 use crate::question::plan_question::PlanQuestion;
 use crate::question::slot_words::weighted;
 use crate::question::slots::{SlotQuery, rank};
-pub(crate) use crate::question::slots::{count, flag};
+pub(super) use crate::question::slots::{count, flag};
 use crate::question::wording::Wording;
 use crate::reading::facts::{Fact, Facts};
 use crate::reading::words::{is_stop, is_weak};

@@ -23,7 +23,7 @@ mod operands;
 use crate::answering::filling::FilledPlan;
 use crate::question::plan::ProgramPlan;
 use crate::shape::{SHAPES, shape};
-pub(crate) use context::{ChoiceContext, LinearRank, flag};
+pub(crate) use context::{ChoiceContext, LinearRank};
 use context::{FIRST_TRAIT, PLAN_NAMES, VARIANTS, plan_name};
 pub(crate) use cues::cues;
 use features::TRAITS;
