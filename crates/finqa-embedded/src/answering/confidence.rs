@@ -9,7 +9,7 @@ use crate::question::slots::{count, flag};
 use crate::ranking::ChoiceContext;
 use crate::reading::facts::Fact;
 use crate::shape::{SHAPES, shape};
-use finqa_core::question::{HistoryEntry, HistorySource};
+use finqa_core::question::HistoryEntry;
 
 /// The names of the inputs (signals), as in the weights file. "Odds" are the result of [`odds`],
 /// and "score" is the network's score of the best candidate. "By itself" means without earlier
@@ -36,8 +36,7 @@ pub(crate) fn signals(
     let Some((score, best)) = ranked.first() else {
         return vec![0.0; SIGNAL_NAMES.len()];
     };
-    let own = history.iter().any(|turn| turn.source == HistorySource::Own);
-    let alone = history.is_empty();
+    let (alone, own) = (history.is_empty(), context.own);
     let odds = odds(ranked);
     let shape = shape(&best.expr);
     // Always found, because `shape` is an index into `SHAPES`.

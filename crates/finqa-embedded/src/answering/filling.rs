@@ -36,27 +36,27 @@ pub(crate) fn fill(
 ) -> Vec<FilledPlan> {
     #[allow(clippy::cast_precision_loss, reason = "a plan has a handful of slots")]
     let count = plan.slots.len().max(1) as f64;
-    choices
-        .of(facts, plan)
-        .iter()
-        .filter_map(|choice| {
-            let leaves = leaves(facts, plan, &choice.facts)?;
-            let expr = scale::align(facts, plan.expr.fill(&leaves)?);
-            // Only a look-up is converted here; `variants` tries it for calculations.
-            let expr = match (&plan.expr, plan.slots.first()) {
-                (PlanExpr::Slot(_), Some(query)) => scale::to_asked(facts, expr, query.scale),
-                _ => expr,
-            };
-            expr.value()?;
-            Some(FilledPlan {
-                plan: index,
-                expr,
-                score: choice.score / count,
-                lowest: choice.lowest.unwrap_or_default(),
-                variant: 0,
-            })
+    let filled = |choice: &FactChoice| {
+        let chosen = choice.facts.iter().zip(&plan.slots);
+        let leaves = chosen.map(|(fact, query)| leaf(facts, plan, query, *fact));
+        let leaves: Vec<Expr> = leaves.collect::<Option<_>>()?;
+        let expr = scale::align(facts, plan.expr.fill(&leaves)?);
+        // Only a look-up is converted here; `variants` tries it for calculations.
+        let expr = match (&plan.expr, plan.slots.first()) {
+            (PlanExpr::Slot(_), Some(query)) => scale::to_asked(facts, expr, query.scale),
+            _ => expr,
+        };
+        expr.value()?;
+        Some(FilledPlan {
+            plan: index,
+            expr,
+            score: choice.score / count,
+            lowest: choice.lowest.unwrap_or_default(),
+            variant: 0,
         })
-        .collect()
+    };
+    let choices = choices.of(facts, plan);
+    choices.iter().filter_map(filled).collect()
 }
 
 /// One fact for each slot of a plan.
@@ -112,13 +112,8 @@ impl JointChoices {
     /// choices are kept as facts are tried for a slot. The factor is set by hand; it cuts nothing
     /// before the second slot is filled, so it matters only for plans with three slots or more.
     fn make(&self, facts: &Facts, (slots, pairing, known): &ChoiceKey) -> Vec<FactChoice> {
-        let weight = |k: usize| {
-            facts
-                .slot_weights
-                .get(PAIRS + k)
-                .copied()
-                .unwrap_or_default()
-        };
+        let weights = facts.slot_weights.get(PAIRS..).unwrap_or_default();
+        let weight = |k: usize| weights.get(k).copied().unwrap_or_default();
         let mut beam = vec![FactChoice {
             facts: Vec::new(),
             score: 0.0,
@@ -163,13 +158,8 @@ pub(crate) fn joint_features(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]
         for (total, value) in sum.iter_mut().zip(features) {
             *total += value;
         }
-        for k in pairs(
-            facts,
-            plan.pairing,
-            &known,
-            chosen.get(..slot).unwrap_or_default(),
-            *fact,
-        ) {
+        let before = chosen.get(..slot).unwrap_or_default();
+        for k in pairs(facts, plan.pairing, &known, before, *fact) {
             if let Some(total) = sum.get_mut(PAIRS + k) {
                 *total += 1.0;
             }
@@ -211,10 +201,9 @@ fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
     if a == b || copy {
         return Some(9);
     }
-    let dated = |f: &Fact| {
-        f.cell()
-            .and_then(|(r, _)| facts.rows.get(r))
-            .is_some_and(|r| !r.years.is_empty())
+    let dated = |fact: &Fact| {
+        let row = fact.cell().and_then(|(row, _)| facts.rows.get(row));
+        row.is_some_and(|row| !row.years.is_empty())
     };
     Some(match (one.cell(), two.cell()) {
         (Some((r1, c1)), Some((r2, c2))) => match pairing {
@@ -231,32 +220,18 @@ fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
     })
 }
 
-/// The leaf for each slot; `None` if an index in `chosen` has no fact or no slot.
-fn leaves(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]) -> Option<Vec<Expr>> {
-    chosen
-        .iter()
-        .enumerate()
-        .map(|(slot, i)| {
-            let fact = facts.all.get(*i)?;
-            let query = plan.slots.get(slot)?;
-            Some(leaf(facts, plan, query, fact, *i))
-        })
-        .collect()
-}
-
-/// A fact as a leaf. A percentage of the table loses its `%` unless a percentage is requested. A
-/// negative number loses its minus sign if the slot asks for an outflow or its row is one, but not
-/// in an addition. `variants` makes the other readings.
-fn leaf(facts: &Facts, plan: &ProgramPlan, query: &SlotQuery, fact: &Fact, index: usize) -> Expr {
-    let single = matches!(plan.expr, PlanExpr::Slot(_));
+/// A fact as a leaf; `None` if there is none with this index. A percentage of the table loses its
+/// `%` unless a percentage is requested. A negative number loses its minus sign if the slot asks
+/// for an outflow or its row is one, but not in an addition, because inflows can be added to
+/// outflows. `variants` makes the other readings.
+fn leaf(facts: &Facts, plan: &ProgramPlan, query: &SlotQuery, index: usize) -> Option<Expr> {
+    let fact = facts.all.get(index)?;
     let mut literal: &str = &fact.literal;
-    if fact.percent && !(query.percent || fact.cell().is_none()) {
+    if fact.percent && !query.percent && fact.cell().is_some() {
         literal = literal.trim_end_matches('%');
     }
-    if literal.starts_with('-')
-        && (query.outflow || is_outflow(facts, fact))
-        && (single || !mixes(plan))
-    {
+    let adds = matches!(plan.expr, PlanExpr::Step(Op::Add, ..));
+    if literal.starts_with('-') && !adds && (query.outflow || is_outflow(facts, fact)) {
         literal = literal.trim_start_matches('-');
     }
     let (literal, value) = if literal.len() == fact.literal.len() {
@@ -266,14 +241,9 @@ fn leaf(facts: &Facts, plan: &ProgramPlan, query: &SlotQuery, fact: &Fact, index
         let value = literal_value(literal).unwrap_or(fact.number);
         (literal.into(), value)
     };
-    Expr::Leaf(PageLeaf {
+    Some(Expr::Leaf(PageLeaf {
         literal,
         value,
         source: Some(index),
-    })
-}
-
-/// True for an addition, in which outflows keep their signs because inflows can be added to them.
-fn mixes(plan: &ProgramPlan) -> bool {
-    matches!(plan.expr, PlanExpr::Step(Op::Add, _, _))
+    }))
 }

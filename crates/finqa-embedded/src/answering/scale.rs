@@ -10,13 +10,8 @@ use finqa_core::program::{Expression, Op};
 /// The scale of a fact: that of the word next to it or, for a cell without such a word, that of the
 /// table's caption. `None` for a percentage.
 fn of_fact(facts: &Facts, fact: &Fact) -> Option<Scale> {
-    if fact.percent {
-        return None;
-    }
-    match fact.cell() {
-        Some(_) => fact.scale.or(facts.scale),
-        None => fact.scale,
-    }
+    let of_table = facts.scale.filter(|_| fact.cell().is_some());
+    fact.scale.or(of_table).filter(|_| !fact.percent)
 }
 
 /// The scale of a fact, or of a sum or difference whose operands have the same scale. Otherwise
@@ -38,6 +33,11 @@ fn times(large: Scale, small: Scale) -> Option<u32> {
     (large > small).then_some(large / small)
 }
 
+/// `side * n`
+fn raised(side: &Expr, n: u32) -> Expr {
+    Expr::step(Op::Multiply, side.clone(), Expr::constant(n))
+}
+
 /// Converts the operands of a quotient to the smaller of their scales, so that the factor is a
 /// whole number. Returns other expressions, and those with an operand without a scale, unchanged.
 pub(crate) fn align(facts: &Facts, expr: Expr) -> Expr {
@@ -47,7 +47,6 @@ pub(crate) fn align(facts: &Facts, expr: Expr) -> Expr {
     let Some((x, y)) = of_expr(facts, a).zip(of_expr(facts, b)) else {
         return expr;
     };
-    let raised = |side: &Expr, n: u32| Expr::step(Op::Multiply, side.clone(), Expr::constant(n));
     match (times(x, y), times(y, x)) {
         (Some(n), _) => Expr::step(Op::Divide, raised(a, n), b.clone()),
         (_, Some(n)) => Expr::step(Op::Divide, a.clone(), raised(b, n)),
@@ -58,22 +57,17 @@ pub(crate) fn align(facts: &Facts, expr: Expr) -> Expr {
 /// Converts a quotient of money with a scale word and a count without one to units of money per
 /// thing: "$ 5 million" over 100 shares is `5 * 1000000 / 100`. `None` for other expressions.
 pub(crate) fn in_units(facts: &Facts, expr: &Expr) -> Option<Expr> {
-    let Some((Op::Divide, Expr::Leaf(amount), Expr::Leaf(count))) = expr.top() else {
+    let Some((Op::Divide, a, b)) = expr.top() else {
         return None;
     };
-    let (money, things) = (
-        facts.all.get(amount.source?)?,
-        facts.all.get(count.source?)?,
-    );
+    let fact = |side: &Expr| match side {
+        Expr::Leaf(leaf) => facts.all.get(leaf.source?),
+        Expr::Step(..) => None,
+    };
+    let (money, things) = (fact(a)?, fact(b)?);
     let units = money.scale.filter(|_| money.dollar)?.units();
-    (!things.dollar && !things.percent && things.scale.is_none()).then(|| {
-        let raised = Expr::step(
-            Op::Multiply,
-            Expr::Leaf(amount.clone()),
-            Expr::constant(units),
-        );
-        Expr::step(Op::Divide, raised, Expr::Leaf(count.clone()))
-    })
+    let per_thing = || Expr::step(Op::Divide, raised(a, units), b.clone());
+    things.is_bare().then(per_thing)
 }
 
 /// Converts a value to the scale that the question asks for. Returns it unchanged if either scale
@@ -95,10 +89,10 @@ pub(crate) fn to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr 
 /// its value is in units.
 pub(crate) fn result_to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr {
     let Some(to) = asked else { return expr };
-    if matches!(expr.top(), Some((Op::Multiply, ..))) {
-        return Expr::step(Op::Divide, expr, Expr::constant(to.units()));
+    match expr.top() {
+        Some((Op::Multiply, ..)) => Expr::step(Op::Divide, expr, Expr::constant(to.units())),
+        _ => to_asked(facts, expr, asked),
     }
-    to_asked(facts, expr, asked)
 }
 
 /// The scale in which a value is stated, from those of its facts. `None` for a value without a
