@@ -113,78 +113,64 @@ fn push<'a>(text: impl Into<Cow<'a, str>>, kind: TokenKind, out: &mut Vec<TextTo
 /// Adds the tokens of a piece without punctuation around it. The first form that fits decides: a
 /// date also parses as several numbers.
 fn push_core<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) {
+    let is_digits = |text: &&str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     if core.bytes().all(|b| b.is_ascii_lowercase()) {
         push(stem_of(core), TokenKind::Word, out);
-        return;
-    }
-    if let Some(number) = core
-        .strip_prefix("s&p")
-        .filter(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
-    {
+    } else if let Some(number) = core.strip_prefix("s&p").filter(is_digits) {
         push("s&p", TokenKind::Word, out);
         push(number, TokenKind::Number, out);
-        return;
-    }
-    if let Some(quarter) = quarter(core) {
+    } else if let Some(quarter) = quarter(core) {
         push(quarter, TokenKind::Word, out);
         push("quarter", TokenKind::Word, out);
-        return;
-    }
-    if let Some(year) = year_of_date(core) {
+    } else if let Some(year) = year_of_date(core) {
         if let Some(name) = month_of(core) {
             push(name, TokenKind::Word, out);
         }
         push(year.to_string(), TokenKind::Year(year), out);
-        return;
-    }
-    if push_number(core, out) {
-        return;
-    }
-    if matches!(core, "%" | "-" | "--" | "/" | "=" | "\u{2014}" | "\u{2013}") {
+    } else if let Some((digits, kind, percent)) = number(core) {
+        push(digits, kind, out);
+        if percent {
+            push("%", TokenKind::Mark, out);
+        }
+    } else if matches!(core, "%" | "-" | "--" | "/" | "=" | "\u{2014}" | "\u{2013}") {
         push(core, TokenKind::Mark, out);
-        return;
-    }
-    let whole = matches!(core, "u.s" | "u.k" | "e.g") || core.contains('&') || core.contains('*');
-    if whole {
+    } else if matches!(core, "u.s" | "u.k" | "e.g") || core.contains(['&', '*']) {
         push(stem(core), TokenKind::Word, out);
-        return;
-    }
-    for part in core.split(['-', '/', '\u{2013}', '\u{2014}']) {
-        if let Some(year) = year_in_text(part) {
-            push(part, TokenKind::Year(year), out);
-        } else if part.parse::<f64>().is_ok() {
-            push(part, TokenKind::Number, out);
-        } else {
-            push(stem(part), TokenKind::Word, out);
+    } else {
+        for part in core.split(['-', '/', '\u{2013}', '\u{2014}']) {
+            if let Some(year) = year_in_text(part) {
+                push(part, TokenKind::Year(year), out);
+            } else if part.parse::<f64>().is_ok() {
+                push(part, TokenKind::Number, out);
+            } else {
+                push(stem(part), TokenKind::Word, out);
+            }
         }
     }
 }
 
-/// Adds the tokens of a number or a year; false if the piece is neither. "2,012" is a number and
-/// not a year, because years have no comma.
-fn push_number<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) -> bool {
-    let digits: Cow<'a, str> = if core.contains(',') {
+/// The digits and the kind of a number or a year, and whether it is a percentage; `None` for any
+/// other text. "2,012" is a number and not a year, because years have no comma.
+fn number(core: &str) -> Option<(Cow<'_, str>, TokenKind, bool)> {
+    let digits: Cow<'_, str> = if core.contains(',') {
         core.replace(',', "").into()
     } else {
         core.into()
     };
     let bare = digits.trim_end_matches('%');
-    if bare.parse::<f64>().is_ok() && bare.contains(|c: char| c.is_ascii_digit()) {
-        let percent = digits.ends_with('%');
-        let kind = match year_in_text(&digits) {
-            Some(year) if !core.contains(',') => TokenKind::Year(year),
-            _ => TokenKind::Number,
-        };
-        match digits {
-            Cow::Borrowed(text) => push(text.trim_end_matches('%'), kind, out),
-            Cow::Owned(text) => push(text.trim_end_matches('%').to_owned(), kind, out),
-        }
-        if percent {
-            push("%", TokenKind::Mark, out);
-        }
-        return true;
+    if bare.parse::<f64>().is_err() || !bare.contains(|c: char| c.is_ascii_digit()) {
+        return None;
     }
-    false
+    let percent = digits.ends_with('%');
+    let kind = match year_in_text(&digits) {
+        Some(year) if !core.contains(',') => TokenKind::Year(year),
+        _ => TokenKind::Number,
+    };
+    let bare = match digits {
+        Cow::Borrowed(text) => text.trim_end_matches('%').into(),
+        Cow::Owned(text) => text.trim_end_matches('%').to_owned().into(),
+    };
+    Some((bare, kind, percent))
 }
 
 /// The ordinal of a quarter: "first" for `q1`, "third" for `3q`. `None` for any other text.

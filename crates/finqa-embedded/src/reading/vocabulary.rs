@@ -1,5 +1,6 @@
 //! Numbers the words of one page, so that comparing labels compares integers instead of strings.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
@@ -58,21 +59,13 @@ impl Vocabulary {
         if stem.len() < 6 || !stem.is_ascii() {
             return None;
         }
-        let shared = |other: &str| {
-            stem.bytes()
-                .zip(other.bytes())
-                .take_while(|(a, b)| a == b)
-                .count()
-        };
-        let beginning = stem.get(..RELATED)?;
-        self.ids
-            .iter()
-            .filter(|(other, _)| other.starts_with(beginning))
-            .filter_map(|(other, id)| Some((other, (*id)?)))
-            .map(|(other, id)| (shared(other), std::cmp::Reverse(other.len()), id))
-            .filter(|(n, _, _)| *n > RELATED || *n + 1 >= stem.len())
-            .max()
-            .map(|(_, _, id)| id)
+        let related = self.ids.iter().filter_map(|(other, id)| {
+            let letters = stem.bytes().zip(other.bytes());
+            let shared = letters.take_while(|(a, b)| a == b).count();
+            let related = shared > RELATED || shared + 1 >= stem.len();
+            related.then_some((shared, Reverse(other.len()), (*id)?))
+        });
+        related.max().map(|(_, _, id)| id)
     }
 
     /// Applies a function to each word's stem. The results are indexed by the words' ids.
