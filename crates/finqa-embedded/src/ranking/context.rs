@@ -138,6 +138,8 @@ impl<'a> ChoiceContext<'a> {
         };
         let (words, lacking) = weighted(facts, &asked.content());
         let whole = q.whole();
+        let literals = state.turns.iter().flat_map(|turn| turn.expr.leaves());
+        let literals = literals.map(|leaf| leaf.literal.trim_start_matches('-').to_owned());
         Self {
             facts,
             asked,
@@ -149,12 +151,7 @@ impl<'a> ChoiceContext<'a> {
             follow_ups: 0,
             percent: asked.percent(),
             earlier: state.turns.iter().map(|turn| &turn.expr).collect(),
-            earlier_literals: state
-                .turns
-                .iter()
-                .flat_map(|turn| turn.expr.leaves())
-                .map(|leaf| leaf.literal.trim_start_matches('-').to_owned())
-                .collect(),
+            earlier_literals: literals.collect(),
             cues: Vec::new(),
             alone: false,
             latest: latest.copied().unwrap_or_default(),
@@ -310,11 +307,11 @@ impl QuestionWord {
             if let Some(i) = LEADS.iter().position(|known| *known == text) {
                 lead = i;
             }
-            let content = !is_stop(&token.text) && !is_weak(&token.text);
-            let word = content
-                .then(|| facts.vocabulary.find(&token.text))
-                .flatten();
-            if let Some(word) = word.filter(|word| out.iter().all(|said| said.word != *word)) {
+            if !is_stop(&token.text)
+                && !is_weak(&token.text)
+                && let Some(word) = facts.vocabulary.find(&token.text)
+                && out.iter().all(|said| said.word != word)
+            {
                 out.push(Self {
                     word,
                     weight: facts.weight(word),

@@ -2,6 +2,7 @@
 //! the question, which of its words name which of them, and how they are related.
 
 use super::context::{BY_QUESTION, ChoiceContext, count, flag, size};
+use crate::distinct;
 use crate::expr::Expr;
 use crate::question::alone::ROLES;
 use crate::question::plan::ProgramPlan;
@@ -229,16 +230,12 @@ pub(super) fn of(
     operands: &Operands,
     out: &mut Vec<f64>,
 ) {
-    let mut two: Vec<(&Fact, &UsedFact)> = Vec::with_capacity(2);
-    for (index, fact) in used {
-        let new = !two.iter().any(|(_, known)| known.fact == *index);
-        if let Some(operand) = operands.get(*index).filter(|_| two.len() < 2 && new) {
-            two.push((fact, operand));
-        }
-    }
+    let indices = distinct(used.iter().map(|(index, _)| *index)).into_iter();
+    let operand = |index: usize| Some((context.facts.all.get(index)?, operands.get(index)?));
+    let two: Vec<(&Fact, &UsedFact)> = indices.take(2).filter_map(operand).collect();
     let total = total(context);
     let mut places = [-1.0; 2];
-    for k in 0..2 {
+    for (k, mean_place) in places.iter_mut().enumerate() {
         let Some((fact, operand)) = two.get(k) else {
             out.extend([-2.0; OF_EACH.len()]);
             continue;
@@ -246,7 +243,7 @@ pub(super) fn of(
         let other = two.get(1 - k).map(|(_, other)| &other.named);
         let (mut own, mut place, mut lead) = (0.0, 0.0, None);
         for (i, (said, has)) in context.said.iter().zip(&operand.named).enumerate() {
-            let shared = other.is_some_and(|named| named.get(i).copied().unwrap_or_default());
+            let shared = other.is_some_and(|named| named.get(i) == Some(&true));
             if *has && !shared {
                 own += said.weight;
                 place += said.weight * count(i);
@@ -254,9 +251,7 @@ pub(super) fn of(
             }
         }
         let place = if own > 0.0 { place / own } else { -1.0 };
-        if let Some(slot) = places.get_mut(k) {
-            *slot = place;
-        }
+        *mean_place = place;
         let alike = plan.slots.first().map_or(0.0, |query| {
             let found = query.alike.iter().filter(|(word, _)| fact.is_named(*word));
             found.map(|(_, weight)| weight).sum::<f64>() / total
@@ -276,12 +271,8 @@ fn of_both(
     out: &mut Vec<f64>,
 ) {
     let words = |wanted: usize| -> f64 {
-        let by = |i: usize| {
-            let named = two
-                .iter()
-                .filter(|(_, one)| one.named.get(i) == Some(&true));
-            named.count() == wanted
-        };
+        let is_named = |i: usize, by: &UsedFact| by.named.get(i) == Some(&true);
+        let by = |i: usize| two.iter().filter(|(_, one)| is_named(i, one)).count() == wanted;
         let said = context.said.iter().enumerate().filter(|(i, _)| by(*i));
         said.map(|(_, said)| said.weight).sum::<f64>() / total(context)
     };

@@ -100,11 +100,10 @@ impl Facts {
             let Some((row, col)) = fact.cell() else {
                 continue;
             };
-            if let Some(cells) = rows.get_mut(row) {
-                cells.push((i, col, fact.number));
-            }
-            if let Some(cells) = columns.get_mut(col) {
-                cells.push((i, row, fact.number));
+            for (lines, line, place) in [(&mut rows, row, col), (&mut columns, col, row)] {
+                if let Some(cells) = lines.get_mut(line) {
+                    cells.push((i, place, fact.number));
+                }
             }
         }
         for (lines, of_rows) in [(&columns, true), (&rows, false)] {
@@ -329,36 +328,31 @@ impl Facts {
     /// Computes the weights of words and row labels. A word weighs less, the more rows, columns and
     /// sentences have it.
     fn weigh(&mut self) {
-        // For each word: how many units have it, and the number of the last of them, so that a word
-        // that occurs twice in a unit is counted once.
-        let mut df = vec![(0.0_f64, 0.0_f64); self.vocabulary.len()];
-        let mut units = 0.0;
-        let mut count = |words: &mut dyn Iterator<Item = u32>| {
+        // For each word, the number of units that have it.
+        let mut df = vec![0.0; self.vocabulary.len()];
+        let mut units: f64 = 0.0;
+        let mut count = |words: &[u32]| {
             units += 1.0;
             for word in words {
-                if let Some((n, last)) = df.get_mut(word as usize)
-                    && *last < units
-                {
-                    (*n, *last) = (*n + 1.0, units);
+                if let Some(n) = df.get_mut(*word as usize) {
+                    *n += 1.0;
                 }
             }
         };
+        // The words of a label are distinct.
         for row in self.rows.iter().skip(1) {
-            count(&mut row.label.iter().copied());
+            count(&row.label);
         }
         for column in self.columns.iter().skip(1) {
-            count(&mut column.label.iter().copied());
+            count(&column.label);
         }
         for sentence in &self.sentences {
-            count(&mut sentence.words.iter().flatten().copied());
+            count(&distinct(sentence.words.iter().flatten().copied()));
         }
-        let total: f64 = units;
         // At least 0.2, so that a word that nearly all units have still counts. The 0.5 keeps the
         // quotient finite for a word that no unit has.
-        self.idf = df
-            .into_iter()
-            .map(|(n, _)| libm::log((total + 1.0) / (n + 0.5)).max(0.2))
-            .collect();
+        let weight = |n: f64| libm::log((units + 1.0) / (n + 0.5)).max(0.2);
+        self.idf = df.into_iter().map(weight).collect();
         let weight = |word: &u32| self.idf.get(*word as usize).copied().unwrap_or(1.0);
         for row in &mut self.rows {
             row.weight = row.label.iter().map(weight).sum();
