@@ -216,21 +216,18 @@ impl EmbeddedAnalyst {
         let (context, plans) = self.context(&q, question);
         let ranked = self.rank(&context, &plans);
         let signals = confidence::signals(&context, &question.history, &ranked);
-        let programs = question.history.iter().map(|h| h.program.as_deref());
-        let history: Vec<Option<&str>> = programs.collect();
-        let document = &question.document;
+        let (document, history) = (&question.document, &question.history);
         let described = |filled: &FilledPlan| {
             let plan = plans.get(filled.plan)?;
-            describe(facts, document, plan, &filled.expr, &history, &asked)
+            describe(facts, document, plan, &filled.expr, history, &asked)
         };
         if let Some(out) = explanation {
             explain::read(out, &context);
             explain::programs(out, &ranked, &described);
         }
         let best = ranked.iter().find_map(|(_, filled)| described(filled))?;
-        let dated = ranked
-            .first()
-            .and_then(|(_, best)| context.dated_otherwise(&best.expr));
+        let first = ranked.first();
+        let dated = first.and_then(|(_, first)| context.dated_otherwise(&first.expr));
         let confidence = confidence::probability(&signals, &self.weights.confidence);
         Some(EmbeddedAnswer {
             doubt: dated.or_else(|| doubt::doubt(&context, &best, confidence)),

@@ -4,7 +4,7 @@
 use finqa_core::number::{Unit, UnitKind, Value, round5};
 use finqa_core::page::year_in_text;
 use finqa_core::program::{Expression, Op};
-use finqa_core::question::{CitedEvidence, Document};
+use finqa_core::question::{CitedEvidence, Document, HistoryEntry};
 
 use super::answer::RankedAnswer;
 use super::scale;
@@ -39,14 +39,13 @@ impl Citations {
 }
 
 /// The answer by a program that was made from a plan; `None` if it has no value. The words of facts
-/// are stems, so names come from the document. `history` has the programs of earlier turns, oldest
-/// first.
+/// are stems, so names come from the document. `history` has the earlier turns, oldest first.
 pub(super) fn describe(
     facts: &Facts,
     document: &Document,
     plan: &ProgramPlan,
     expr: &Expr,
-    history: &[Option<&str>],
+    history: &[HistoryEntry],
     asked: &Wording,
 ) -> Option<RankedAnswer> {
     let value = expr.value()?;
@@ -74,8 +73,9 @@ pub(super) fn describe(
             continue;
         }
         // The first earlier turn whose program has it; `h1` is the first turn.
-        let used = |program: &Option<&str>| program.is_some_and(|of| uses(of, &leaf.literal));
-        if let Some(turn) = history.iter().position(used) {
+        let mut programs = history.iter().map(|turn| turn.program.as_deref());
+        let used = |program: Option<&str>| program.is_some_and(|of| uses(of, &leaf.literal));
+        if let Some(turn) = programs.position(used) {
             cited.cite(&leaf.literal, format!("h{}", turn + 1));
         }
     }

@@ -36,9 +36,8 @@ impl EmbeddedAnswer {
         let scale_of = |expr: &FigureExpr| scale::scale_through(expr, &scale_of_leaf);
         let percentages = percentages(expr, &is_percent);
         let lower = question.text.to_lowercase();
-        let points = ["percent point", "percentage point"]
-            .iter()
-            .any(|it| lower.contains(it));
+        let mut points = ["percent point", "percentage point"].into_iter();
+        let points = points.any(|phrase| lower.contains(phrase));
         let kind = match found.kind {
             // A difference in percentage points is a plain number.
             UnitKind::Number if percentages && !points => UnitKind::Percent,
@@ -52,11 +51,8 @@ impl EmbeddedAnswer {
         let mut cited = Citations::default();
         for leaf in found.exprs().flat_map(FigureExpr::leaves) {
             if let Some(place) = leaf.source {
-                cited.add(
-                    &leaf.literal,
-                    tables.cell_id(place),
-                    tables.cell_name(place),
-                );
+                let (id, name) = (tables.cell_id(place), tables.cell_name(place));
+                cited.add(&leaf.literal, id, name);
             }
         }
         for expr in found.exprs() {
