@@ -46,15 +46,11 @@ impl CandidateLimits {
     /// 5,750 questions did the network choose a candidate farther behind. A turn still has 8 and
     /// 32, and compares all of them.
     fn of(context: &ChoiceContext<'_>, pool: Pool) -> Self {
-        let (fillings, best, behind) = if context.alone {
-            (20, 64, 5.0)
-        } else {
-            (8, 32, f64::INFINITY)
-        };
+        let (fillings, best) = if context.alone { (20, 64) } else { (8, 32) };
         let (best, behind) = match pool {
             Pool::All => (usize::MAX, f64::INFINITY),
-            Pool::Best => (best, f64::INFINITY),
-            Pool::Compared => (best, behind),
+            Pool::Compared if context.alone => (best, 5.0),
+            Pool::Best | Pool::Compared => (best, f64::INFINITY),
         };
         Self {
             fillings,

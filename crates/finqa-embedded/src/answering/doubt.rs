@@ -48,7 +48,7 @@ pub(crate) fn doubt(
     best: &RankedAnswer,
     confidence: f64,
 ) -> Option<String> {
-    let (asked, value) = (context.asked, &best.value);
+    let (asked, own, value) = (context.asked, context.facts.own, &best.value);
     let mut beyond = BEYOND.iter();
     let beyond = beyond.find(|(said, _, answers)| asks(context, said) && !answers(best));
     if let Some((_, what, _)) = beyond {
@@ -62,22 +62,18 @@ pub(crate) fn doubt(
     }
     // The choice is fitted to the dataset, so the kind of the value is only checked on a user's
     // page.
-    if context.facts.own && asked.asks_yes_no() && value.yes_no().is_none() {
+    if own && asked.asks_yes_no() && value.yes_no().is_none() {
         return Some("the question asks for yes or no".to_owned());
     }
     let percent = best.unit.kind == UnitKind::Percent || best.in_percent;
-    if context.facts.own && asked.percent() && !percent && value.number().is_some() {
+    if own && asked.percent() && !percent && value.number().is_some() {
         return Some("the question asks for a percentage".to_owned());
     }
     if let Some(year) = context.missing_year() {
         return Some(format!("the page has no {year}"));
     }
     // The weights have not learned how users name rows, so on a user's page one word is enough.
-    let most = if context.facts.own {
-        f64::MIN_POSITIVE
-    } else {
-        0.5
-    };
+    let most = if own { f64::MIN_POSITIVE } else { 0.5 };
     if context.unknown() >= most
         && let Some(word) = lacking_words(context).first()
     {

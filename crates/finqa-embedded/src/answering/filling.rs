@@ -170,20 +170,18 @@ pub(crate) fn joint_features(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]
 
 /// The pair features of a fact with the facts chosen before it and with those in the expression, as
 /// indices from the first pair feature (`slots::PAIRS`).
-fn pairs<'a>(
-    facts: &'a Facts,
+fn pairs(
+    facts: &Facts,
     pairing: Pairing,
-    known: &'a [usize],
-    chosen: &'a [usize],
+    known: &[usize],
+    chosen: &[usize],
     fact: usize,
-) -> impl Iterator<Item = usize> + 'a {
-    let of_pairs = chosen
-        .iter()
-        .filter_map(move |other| pair(facts, pairing, *other, fact));
-    let literal = |i: &usize| facts.all.get(*i).map(|f| &*f.literal);
-    let again = known
-        .iter()
-        .any(|k| *k == fact || literal(k) == literal(&fact));
+) -> impl Iterator<Item = usize> {
+    let chosen = chosen.iter();
+    let of_pairs = chosen.filter_map(move |other| pair(facts, pairing, *other, fact));
+    let literal = |index: usize| facts.all.get(index).map(|fact| &*fact.literal);
+    let mut known = known.iter();
+    let again = known.any(|known| *known == fact || literal(*known) == literal(fact));
     of_pairs.chain(again.then_some(KNOWN))
 }
 

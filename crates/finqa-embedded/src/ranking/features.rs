@@ -61,10 +61,7 @@ pub(super) fn of(
     // The first two shapes are look-ups.
     let look_up = shape < 2;
     let name = SHAPES.get(shape).copied().unwrap_or_default();
-    let ratio = matches!(
-        name,
-        "ratio" | "over a sum" | "sum over" | "ratio of results"
-    );
+    let ratio = ["ratio", "over a sum", "sum over", "ratio of results"].contains(&name);
     let turns = context.state.turns.iter();
     let mut answers = turns.filter_map(|turn| turn.expr.number());
     let repeated = value.is_some_and(|value| answers.any(|answer| same_size(answer, value)));

@@ -246,11 +246,8 @@ pub(crate) fn fact(
     let near = near.iter().flatten().copied().collect();
     // The tokenizer has parsed the digits, so the default is never used.
     let value: f64 = number.digits.parse().unwrap_or_default();
-    let literal: Arc<str> = if number.percent {
-        format!("{}%", number.digits).into()
-    } else {
-        number.digits.as_str().into()
-    };
+    let sign = if number.percent { "%" } else { "" };
+    let literal: Arc<str> = format!("{}{sign}", number.digits).into();
     Fact {
         // The official evaluator reads the literal, so its value counts.
         value: literal_value(&literal).unwrap_or(value),

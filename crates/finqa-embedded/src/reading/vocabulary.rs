@@ -72,8 +72,7 @@ impl Vocabulary {
     pub(crate) fn stems<T: Clone + Default>(&self, of: impl Fn(&str) -> T) -> Vec<T> {
         let mut out = vec![T::default(); self.len()];
         for (stem, id) in &self.ids {
-            let slot = id.and_then(|id| out.get_mut(id as usize));
-            if let Some(slot) = slot {
+            if let Some(slot) = id.and_then(|id| out.get_mut(id as usize)) {
                 *slot = of(stem);
             }
         }
