@@ -381,14 +381,12 @@ fn adding_up<'a>(
     if total.abs() <= 0.0 {
         return None;
     }
-    let (mut sum, mut addends, mut ends) = (0.0_f64, 0, None::<(usize, usize)>);
+    let (mut sum, mut addends, mut first, mut last) = (0.0_f64, 0, usize::MAX, 0_usize);
     for (_, at, number) in numbers.take(ADDENDS) {
         sum += number;
         addends += usize::from(number.abs() > 0.0);
-        let (first, last) = ends.unwrap_or((*at, *at));
-        ends = Some((first.min(*at), last.max(*at)));
+        (first, last) = (first.min(*at), last.max(*at));
         if addends > 1 && (sum - total).abs() <= ROUNDING * total.abs() {
-            let (first, last) = ends?;
             return Some((u32::try_from(first).ok()?, u32::try_from(last).ok()?));
         }
     }

@@ -43,22 +43,17 @@ pub(crate) fn sentences(tokens: Vec<TextToken<'_>>) -> Vec<Vec<TextToken<'_>>> {
     let mut out = Vec::new();
     let mut current: Vec<TextToken<'_>> = Vec::with_capacity(USUAL);
     for token in tokens {
-        let stop = token.kind == TokenKind::Mark
-            && matches!(&*token.text, "." | ";")
-            && !current.last().is_some_and(|t| {
-                is_month(&t.text) || matches!(t.text.as_ref(), "u.s" | "inc" | "corp" | "no" | "vs")
-            });
-        if stop {
-            if !current.is_empty() {
-                out.push(std::mem::replace(&mut current, Vec::with_capacity(USUAL)));
-            }
+        let stop = token.kind == TokenKind::Mark && matches!(&*token.text, "." | ";");
+        let abbreviated = |word: &str| ["u.s", "inc", "corp", "no", "vs"].contains(&word);
+        let before = current.last();
+        if stop && !before.is_some_and(|t| is_month(&t.text) || abbreviated(&t.text)) {
+            out.push(std::mem::replace(&mut current, Vec::with_capacity(USUAL)));
         } else if !token.is(".") {
             current.push(token);
         }
     }
-    if !current.is_empty() {
-        out.push(current);
-    }
+    out.push(current);
+    out.retain(|sentence| !sentence.is_empty());
     out
 }
 
