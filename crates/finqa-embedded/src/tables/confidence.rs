@@ -8,8 +8,7 @@ use super::page::table::Place;
 use super::page::{TableResult, Tables};
 use super::question::asked::Asked;
 use super::question::operand::Operand;
-use super::words::plain_stems;
-use crate::tables::words::is_light;
+use super::words::{is_light, plain_stems};
 
 /// Probability that a figure without a doubt is right: in a primary statement, in any other table
 /// of a report, and on a page with a single table (docs/embedded-analyst.md, "The user's own
@@ -33,7 +32,6 @@ impl Tables {
     pub(super) fn weighed(&self, asked: &Asked, answer: DirectAnswer) -> TableResult<DirectAnswer> {
         let cells = answer.exprs().flat_map(|expr| expr.leaves());
         let cells: BTreeSet<Place> = cells.filter_map(|leaf| leaf.source).collect();
-        let cells: Vec<Place> = cells.into_iter().collect();
         let confidence = match &answer.doubt {
             None => self.reliability(&cells),
             Some(why) => {
@@ -52,7 +50,7 @@ impl Tables {
     }
 
     /// The probability that every one of these cells is the one the question means, from 0 to 1.
-    fn reliability(&self, cells: &[Place]) -> f64 {
+    fn reliability(&self, cells: &BTreeSet<Place>) -> f64 {
         let of = |cell: &Place| match self.table(*cell) {
             Some(table) if table.single => OF_SINGLE,
             Some(table) if table.statement.is_some() => OF_STATEMENT,
@@ -63,7 +61,7 @@ impl Tables {
 
     /// The share, by weight, of the question's names that the labels of these cells have, from 0 to
     /// 1. For several operands, the smallest share.
-    fn met(&self, asked: &Asked, cells: &[Place]) -> f64 {
+    fn met(&self, asked: &Asked, cells: &BTreeSet<Place>) -> f64 {
         let named = asked.operands.iter().filter(|of| of.rows.is_empty());
         let met = |of: &Operand| {
             let parts: Vec<Operand> = match (of.quotient(), of.formula()) {
@@ -83,12 +81,12 @@ impl Tables {
 
     /// The share of an operand's names that the labels of one cell have. For several cells, the
     /// largest share.
-    fn said_of(&self, of: &Operand, cells: &[Place]) -> f64 {
+    fn said_of(&self, of: &Operand, cells: &BTreeSet<Place>) -> f64 {
         let readings = of.readings().into_iter().filter(|one| !one.opposite);
-        let readings: Vec<Vec<String>> = readings
-            .map(|one| one.words)
-            .map(|words| words.into_iter().filter(|word| self.names(word)).collect())
-            .collect();
+        let mut readings: Vec<Vec<String>> = readings.map(|one| one.words).collect();
+        // Only words that a label cannot omit distinguish a figure.
+        let names = |word: &String| !is_light(word) && !self.weights.is_soft(word);
+        readings.iter_mut().for_each(|words| words.retain(names));
         // A reading without such words has none that the labels could lack.
         if readings.iter().any(Vec::is_empty) {
             return 1.0;
@@ -104,12 +102,5 @@ impl Tables {
             Some(self.weights.share(&readings, &said).0)
         };
         cells.iter().filter_map(share).fold(0.0, f64::max)
-    }
-
-    /// True if the word distinguishes a figure: a label cannot omit it (`is_light`, `is_soft`), and
-    /// it is not part of the company's name.
-    fn names(&self, word: &str) -> bool {
-        let word = word.to_owned();
-        !is_light(&word) && !self.weights.is_soft(&word) && !self.weights.is_of_company(&word)
     }
 }

@@ -173,7 +173,7 @@ impl Tables {
             counted,
             people,
             percent: of.wants_percent(),
-            company: self.weights.company().to_vec(),
+            company: self.weights.company.clone(),
             asked: stemmed(&question.to_lowercase().replace('-', " ")),
         }
     }

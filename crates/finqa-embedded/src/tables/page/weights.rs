@@ -21,7 +21,7 @@ pub(crate) struct Weights {
     /// The weight of a word that no label has.
     unknown: f64,
     /// The words of the company's name, which name no figure.
-    company: Vec<String>,
+    pub(crate) company: Vec<String>,
 }
 
 impl Weights {
@@ -37,11 +37,9 @@ impl Weights {
             }
         }
         let weight = |count: usize| (1.0 + rows as f64 / (1 + count) as f64).ln();
-        let weights = counts
-            .into_iter()
-            .map(|(word, count)| (word, weight(count)));
+        let counts = counts.into_iter();
         Self {
-            of: weights.collect(),
+            of: counts.map(|(word, count)| (word, weight(count))).collect(),
             unknown: weight(0),
             company,
         }
@@ -49,15 +47,11 @@ impl Weights {
 
     /// True if a label can lack the word: a soft word, or one of the company's name.
     pub(crate) fn is_soft(&self, word: &str) -> bool {
-        SOFT_STEMS.contains(word) || self.company.iter().any(|own| own == word)
+        SOFT_STEMS.contains(word) || self.is_of_company(word)
     }
 
-    pub(crate) fn company(&self) -> &[String] {
-        &self.company
-    }
-
-    pub(crate) fn is_of_company(&self, word: &String) -> bool {
-        self.company.contains(word)
+    pub(crate) fn is_of_company(&self, word: &str) -> bool {
+        self.company.iter().any(|own| own == word)
     }
 
     /// True if a label or a title has the word.
@@ -79,10 +73,8 @@ impl Weights {
             words.map(|word| self.of(word)).sum::<f64>() / all.max(1.0)
         };
         let best = readings.iter().map(share).fold(0.0, f64::max);
-        (
-            best,
-            readings.iter().any(|reading| reading.iter().all(said)),
-        )
+        let full = readings.iter().any(|reading| reading.iter().all(said));
+        (best, full)
     }
 
     pub(crate) fn of(&self, word: &str) -> f64 {
