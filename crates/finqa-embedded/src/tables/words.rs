@@ -116,16 +116,13 @@ pub(crate) fn plain_stems(text: &str) -> Vec<String> {
 /// The words of a label in Latin script and those in another script, because a label in two
 /// languages says one thing twice. `None` if the label does not have both.
 pub(crate) fn in_one_script(text: &str) -> Option<(String, String)> {
-    let is_latin = |word: &&str| {
-        word.chars()
-            // U+024F is the last letter of the block Latin Extended-B.
-            .all(|c| c.is_ascii() || !c.is_alphabetic() || c < '\u{250}')
-    };
-    let (latin, other): (Vec<&str>, Vec<&str>) = text.split_whitespace().partition(is_latin);
-    let named = latin
-        .iter()
-        .any(|word| word.chars().any(char::is_alphabetic));
-    (named && !other.is_empty()).then(|| (latin.join(" "), other.join(" ")))
+    // U+024F is the last letter of the block Latin Extended-B.
+    let is_latin = |c: char| !c.is_alphabetic() || c < '\u{250}';
+    let words = text.split_whitespace();
+    let (latin, other): (Vec<&str>, Vec<&str>) = words.partition(|word| word.chars().all(is_latin));
+    let latin = latin.join(" ");
+    let both = latin.contains(char::is_alphabetic) && !other.is_empty();
+    both.then(|| (latin, other.join(" ")))
 }
 
 /// True if two stems can be of one word, because the stemmer does not reduce all forms to one:
