@@ -44,6 +44,7 @@ pub(crate) use find::FigureExpr;
 pub(crate) use find::sentences::StatedFact;
 use page::TableResult;
 pub(crate) use page::table::Place;
+use page::table::{ReportColumn, ReportRow};
 pub(crate) use page::{Doubt, Tables};
 use question::asked::{Asked, Operation};
 pub(crate) use question::names::ways_to_say;
@@ -95,11 +96,11 @@ impl Tables {
     /// The question, read after those before it. An earlier question that is `None` leaves nothing
     /// for the next one to refer to.
     fn last_turn(&self, question: &str, earlier: &[&str]) -> Option<Turn> {
-        let mut before: Option<Turn> = None;
-        for text in earlier.iter().chain([&question]) {
-            before = self.turn(text, before.as_ref(), earlier.is_empty());
-        }
-        before
+        let alone = earlier.is_empty();
+        let texts = earlier.iter().chain([&question]);
+        texts.fold(None, |last: Option<Turn>, text| {
+            self.turn(text, last.as_ref(), alone)
+        })
     }
 
     /// Completes a question that changes a part of the last one or refers to its figure. `None` if
@@ -254,34 +255,28 @@ impl Tables {
         format!("r{}c{}", first + place.row, place.column)
     }
 
+    fn row_and_column(&self, place: Place) -> (Option<&ReportRow>, Option<&ReportColumn>) {
+        let table = self.table(place);
+        let row = table.and_then(|table| table.rows.get(place.row));
+        (row, table.and_then(|table| table.columns.get(place.column)))
+    }
+
     /// The printed row and column of a cell, for messages: "Revenue · 2031".
     pub(super) fn full_name(&self, place: Place) -> String {
-        let table = self.table(place);
-        let row = table.and_then(|table| Some(table.rows.get(place.row)?.printed.as_str()));
-        let column =
-            table.and_then(|table| Some(table.columns.get(place.column)?.printed.as_str()));
-        format!(
-            "{} · {}",
-            row.unwrap_or_default(),
-            column.unwrap_or_default()
-        )
+        let (row, column) = self.row_and_column(place);
+        let row = row.map_or("", |row| row.printed.as_str());
+        let column = column.map_or("", |column| column.printed.as_str());
+        format!("{row} · {column}")
     }
 
     /// The names of a cell's row and column, as evidence shows them.
     pub(crate) fn cell_name(&self, place: Place) -> String {
-        let table = self.table(place);
-        let row = table.and_then(|table| table.rows.get(place.row));
-        let column = table.and_then(|table| table.columns.get(place.column));
-        let names = [
-            row.map(|row| row.printed.trim()),
-            column.map(|column| column.printed.as_str()),
-        ];
-        let names: Vec<&str> = names
-            .into_iter()
-            .flatten()
-            .filter(|name| !name.is_empty())
-            .collect();
-        names.join(", ")
+        let (row, column) = self.row_and_column(place);
+        let row = row.map(|row| row.printed.trim());
+        let column = column.map(|column| column.printed.as_str());
+        let names = [row, column].into_iter().flatten();
+        let names = names.filter(|name| !name.is_empty());
+        names.collect::<Vec<_>>().join(", ")
     }
 
     /// Returns true if a cell is a percentage, and the scale of its amount.
