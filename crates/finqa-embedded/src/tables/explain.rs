@@ -1,5 +1,8 @@
 //! Explains an answer from labels: what was read in the question, and the cells that fit best.
 
+use finqa_core::page::period::Period;
+use finqa_core::text::cut;
+
 use super::compute::direct_answer::DirectAnswer;
 use super::find::fit::FitFigure;
 use super::find::{CLOSE, FigureExpr};
@@ -7,76 +10,58 @@ use super::page::table::Place;
 use super::page::{Doubt, TableResult, Tables};
 use super::question::asked::{Asked, Operation, Which};
 use super::question::operand::Operand;
-use super::words::same_word;
+use super::words::{is_light, is_loose, same_word};
 use crate::explanation::{AskedFigure, ExplainedFigure, Explanation, LISTED};
-use crate::tables::words::{is_light, is_loose};
-
-/// The names of answers that are computed although the question asks for one figure.
-const COMPUTED: [&str; 2] = ["share", "measure"];
 
 /// The texts above a table are cut to this many characters, set by hand.
 const TITLE: usize = 60;
 
 impl Asked {
-    /// True if an answer is computed although the question asks for one figure.
-    fn is_computed(&self, answer: &DirectAnswer) -> bool {
-        self.operation == Operation::Figure && COMPUTED.contains(&answer.name)
-    }
-
     /// The operation as people name it, for the output of `--explain`.
     fn in_words(&self) -> String {
-        let which = |which: &Which| match which {
-            Which::Period(_) => "the period".to_owned(),
-            Which::Label(noun) => {
-                let noun: Vec<&str> = noun.iter().map(|(_, said)| said.as_str()).collect();
-                format!("the {}", noun.join(" "))
+        let words = match &self.operation {
+            Operation::Figure => "take the figure",
+            Operation::Difference if self.relative => "relative change",
+            Operation::Difference => "difference",
+            Operation::Ratio if self.relative => "share, as a percentage",
+            Operation::Ratio => "ratio",
+            Operation::Compound => "compound growth rate",
+            Operation::Sum => "sum",
+            Operation::Average => "average",
+            Operation::Compare => "compare, yes or no",
+            Operation::Larger { largest: true } => "which of two is larger",
+            Operation::Larger { largest: false } => "which of two is smaller",
+            Operation::Extreme { largest, which } => {
+                let size = if *largest { "largest" } else { "smallest" };
+                return match which {
+                    None => format!("find the {size}"),
+                    Some(Which::Period(_)) => format!("find the period with the {size}"),
+                    Some(Which::Label(noun)) => format!("find the {} with the {size}", said(noun)),
+                };
+            }
+            Operation::Ranked(ranking) => {
+                return format!("rank the parts of a whole: {}", said(&ranking.noun));
             }
         };
-        let size = |largest: bool| if largest { "largest" } else { "smallest" };
-        match &self.operation {
-            Operation::Figure => "take the figure".to_owned(),
-            Operation::Difference if self.relative => "relative change".to_owned(),
-            Operation::Difference => "difference".to_owned(),
-            Operation::Ratio if self.relative => "share, as a percentage".to_owned(),
-            Operation::Ratio => "ratio".to_owned(),
-            Operation::Compound => "compound growth rate".to_owned(),
-            Operation::Sum => "sum".to_owned(),
-            Operation::Average => "average".to_owned(),
-            Operation::Extreme {
-                largest,
-                which: None,
-            } => format!("find the {}", size(*largest)),
-            Operation::Extreme {
-                largest,
-                which: Some(of),
-            } => {
-                format!("find {} with the {}", which(of), size(*largest))
-            }
-            Operation::Compare => "compare, yes or no".to_owned(),
-            Operation::Ranked(ranking) => {
-                let noun: Vec<&str> = ranking.noun.iter().map(|(_, said)| said.as_str()).collect();
-                format!("rank the parts of a whole: {}", noun.join(" "))
-            }
-            Operation::Larger { largest } => {
-                format!(
-                    "which of two is {}",
-                    if *largest { "larger" } else { "smaller" }
-                )
-            }
-        }
+        words.to_owned()
     }
 }
 
-/// The cells that an answer is computed from, each once.
-fn cells_of(answer: &DirectAnswer) -> Vec<Place> {
-    let leaves = answer.exprs().flat_map(FigureExpr::leaves);
-    let mut cells: Vec<Place> = Vec::new();
-    for place in leaves.filter_map(|leaf| leaf.source) {
-        if !cells.contains(&place) {
-            cells.push(place);
+/// The text of words that have their stems with them.
+fn said(words: &[(String, String)]) -> String {
+    let words: Vec<&str> = words.iter().map(|(_, said)| said.as_str()).collect();
+    words.join(" ")
+}
+
+/// The items in their order, each once.
+fn each_once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut out = Vec::new();
+    for one in all {
+        if !out.contains(&one) {
+            out.push(one);
         }
     }
-    cells
+    out
 }
 
 impl Tables {
@@ -90,17 +75,19 @@ impl Tables {
     ) -> Explanation {
         let mut out = Explanation::default();
         let found = answer.and_then(|answer| answer.as_ref().ok());
-        let taken = found.map_or_else(Vec::new, cells_of);
-        let operands: Vec<Operand> = match asked {
-            Some(asked) => asked.operands.iter().map(|of| self.with_each(of)).collect(),
-            None => Vec::new(),
-        };
+        let exprs = found.into_iter().flat_map(DirectAnswer::exprs);
+        let leaves = exprs.flat_map(FigureExpr::leaves);
+        let taken: Vec<Place> = each_once(leaves.filter_map(|leaf| leaf.source));
+        let operands = asked.into_iter().flat_map(|asked| &asked.operands);
+        let operands: Vec<Operand> = operands.map(|of| self.with_each(of)).collect();
         if let Some(asked) = asked {
-            out.operation = match found {
-                Some(found) if asked.is_computed(found) => {
-                    format!("compute the figure, as a {}", found.name)
-                }
-                _ => asked.in_words(),
+            // The question asks for one figure, which the page does not print.
+            let is_computed = |found: &&DirectAnswer| {
+                asked.operation == Operation::Figure && ["share", "measure"].contains(&found.name)
+            };
+            out.operation = match found.filter(is_computed) {
+                Some(found) => format!("compute the figure, as a {}", found.name),
+                None => asked.in_words(),
             };
             out.figures = self.explain_operands(&operands, asked, &taken);
             out.left_over = self.left_over(&operands, asked);
@@ -117,11 +104,10 @@ impl Tables {
             ..self.explain_cell(*place)
         });
         out.parts = rest.collect();
-        let doubt = match answer {
-            Some(Ok(found)) => found.doubt.as_ref(),
-            Some(Err(why)) => Some(why),
-            None => None,
-        };
+        let doubt = answer.and_then(|answer| match answer {
+            Ok(found) => found.doubt.as_ref(),
+            Err(why) => Some(why),
+        });
         if found.is_some() && doubt.is_none() {
             out.sure = true;
             out.reasons = self.reasons_for(&operands, &out);
@@ -155,9 +141,8 @@ impl Tables {
         let unused = asked.unused.iter().map(|word| word.trim().to_owned());
         let words = operands.iter().flat_map(|of| &of.words);
         let unknown = words.filter(|(stem, _)| !self.says(stem) && !is_loose(stem));
-        unused
-            .chain(unknown.map(|(_, said)| said.clone()))
-            .collect()
+        let unknown = unknown.map(|(_, said)| said.clone());
+        unused.chain(unknown).collect()
     }
 
     /// The doubt about an answer, and those about each of its figures.
@@ -183,71 +168,49 @@ impl Tables {
 
     /// The reasons to trust an answer: where its cells are, and how well they fit.
     fn reasons_for(&self, operands: &[Operand], out: &Explanation) -> Vec<String> {
-        let cells = || {
-            out.figures
-                .iter()
-                .flat_map(|of| &of.candidates)
-                .filter(|one| one.taken)
-        };
+        let cells = out.figures.iter().flat_map(|of| &of.candidates);
+        let cells: Vec<&ExplainedFigure> = cells.filter(|one| one.taken).collect();
         let mut reasons = Vec::new();
         if operands.iter().any(|of| !of.rows.is_empty()) {
-            reasons.push("the question repeats the whole label of its row".to_owned());
-        } else if cells().next().is_some() && cells().all(|one| one.lacks.is_empty()) {
-            reasons.push("the labels of its figures have all words of the question".to_owned());
+            reasons.push("the question repeats the whole label of its row");
+        } else if !cells.is_empty() && cells.iter().all(|one| one.lacks.is_empty()) {
+            reasons.push("the labels of its figures have all words of the question");
         }
-        if cells().any(|one| one.tag.is_some()) {
-            reasons.push("a tag says that its figure is the one asked for".to_owned());
+        if cells.iter().any(|one| one.tag.is_some()) {
+            reasons.push("a tag says that its figure is the one asked for");
         }
         if out.operation.starts_with("compute") {
-            reasons.push("no figure of that name is printed, so its parts are taken".to_owned());
+            reasons.push("no figure of that name is printed, so its parts are taken");
         }
-        let rivals = out.figures.iter().any(|of| {
-            let taken = || of.candidates.iter().filter(|one| one.taken);
-            let score = taken()
-                .filter_map(|one| one.score)
-                .fold(f64::INFINITY, f64::min);
-            let differs = |one: &ExplainedFigure| taken().all(|own| own.value != one.value);
-            let mut others = of.candidates.iter().filter(|one| !one.taken);
-            others.any(|one| one.score.is_some_and(|own| own >= score - CLOSE) && differs(one))
+        let has_rival = |of: &AskedFigure| {
+            let (taken, others): (Vec<_>, Vec<_>) = of.candidates.iter().partition(|one| one.taken);
+            let scores = taken.iter().filter_map(|one| one.score);
+            let close = scores.fold(f64::INFINITY, f64::min) - CLOSE;
+            let differs = |one: &ExplainedFigure| taken.iter().all(|own| own.value != one.value);
+            let fits = |one: &ExplainedFigure| one.score.is_some_and(|own| own >= close);
+            others.into_iter().any(|one| fits(one) && differs(one))
+        };
+        let scored = cells.iter().any(|one| one.score.is_some());
+        reasons.push(if scored && !out.figures.iter().any(has_rival) {
+            "no figure with another value fits as well"
+        } else {
+            "nothing speaks against it"
         });
-        let none_fits = "no figure with another value fits as well";
-        reasons.push(
-            if rivals || cells().all(|one| one.score.is_none()) {
-                "nothing speaks against it"
-            } else {
-                none_fits
-            }
-            .to_owned(),
-        );
-        reasons
+        reasons.into_iter().map(str::to_owned).collect()
     }
 
     /// What was read in the question for an operand, and the cells that fit it best. `taken` are
     /// the cells of the answer that belong to this operand.
     fn explain_operand(&self, of: &Operand, asked: &Asked, taken: &[Place]) -> AskedFigure {
-        let names = of
-            .names
-            .iter()
-            .map(|(one, said)| one.written(*said).to_owned());
+        let names = of.names.iter().map(|(one, said)| one.written(*said));
         // All rows of an operand have the same label, so the first is enough.
-        let rows = of.rows.iter().take(1).filter_map(|(table, row)| {
-            Some(
-                self.tables
-                    .get(*table)?
-                    .rows
-                    .get(*row)?
-                    .printed
-                    .trim()
-                    .to_owned(),
-            )
+        let rows = of.rows.iter().take(1);
+        let rows = rows.filter_map(|(table, row)| {
+            let row = self.tables.get(*table)?.rows.get(*row)?;
+            Some(row.printed.trim())
         });
-        let names: Vec<String> = names.chain(rows).collect();
-        let mut words: Vec<String> = Vec::new();
-        for (_, said) in &of.words {
-            if !words.contains(said) {
-                words.push(said.clone());
-            }
-        }
+        let names: Vec<&str> = names.chain(rows).collect();
+        let words = each_once(of.words.iter().map(|(_, said)| said.clone()));
         let marks = marks(of, &names);
         let (name, qualifiers) = if names.is_empty() {
             (words.join(" "), marks)
@@ -266,13 +229,9 @@ impl Tables {
     /// The best cells for an operand, one of each row, and those that the answer takes.
     fn explain_candidates(&self, of: &Operand, taken: &[Place]) -> Vec<ExplainedFigure> {
         let fits = |one: &FitFigure| {
-            of.spans.is_empty()
-                || of.through
-                || of
-                    .spans
-                    .iter()
-                    .any(|span| self.fits(one.period.as_ref(), Some(&of.on_its_day(*span))))
-                || taken.contains(&one.place())
+            let is_of = |span: &Period| self.fits(one.period.as_ref(), Some(&of.on_its_day(*span)));
+            let in_period = of.spans.is_empty() || of.through || of.spans.iter().any(is_of);
+            in_period || taken.contains(&one.place())
         };
         let mut all = match of.rows.as_slice() {
             [] => self.candidates(of, None),
@@ -308,20 +267,15 @@ impl Tables {
         let cell = |one: &FitFigure| {
             let place = one.place();
             let (meets, lacks) = self.words_met(of, place);
+            let tag = self.tags.get(&place).filter(|_| tagged.contains(&place));
+            let scored = of.rows.is_empty();
             ExplainedFigure {
-                says_more: of.rows.is_empty() && lacks.is_empty() && !one.full,
+                says_more: scored && lacks.is_empty() && !one.full,
                 meets,
                 lacks,
                 // Rows named by their whole label have no score. Three decimals, for reading.
-                score: of
-                    .rows
-                    .is_empty()
-                    .then(|| (1000.0 * one.score).round() / 1000.0),
-                tag: self
-                    .tags
-                    .get(&place)
-                    .filter(|_| tagged.contains(&place))
-                    .map(|tag| tag.element.clone()),
+                score: scored.then(|| (1000.0 * one.score).round() / 1000.0),
+                tag: tag.map(|tag| tag.element.clone()),
                 taken: is_taken(one),
                 ..self.explain_cell(place)
             }
@@ -332,35 +286,27 @@ impl Tables {
     /// The words of an operand that the labels of a cell have, and those that they lack. A name
     /// with synonyms counts as present if the labels have any of them.
     fn words_met(&self, of: &Operand, place: Place) -> (Vec<String>, Vec<String>) {
-        let table = self.table(place);
+        let (row, _) = self.row_and_column(place);
+        // The title of a statement does not name its rows.
+        let note = self.table(place).filter(|table| table.statement.is_none());
         let says = |word: &String| {
-            let row = table.and_then(|table| table.rows.get(place.row));
-            // The title of a statement does not name its rows.
-            let of_title = table.is_some_and(|table| {
-                table.statement.is_none() && table.title.iter().any(|own| same_word(own, word))
-            });
             row.is_some_and(|row| row.says(word))
                 || self.labels_of(place).any(|label| label.says(word))
-                || of_title
+                || note.is_some_and(|table| table.title.iter().any(|own| same_word(own, word)))
         };
-        let (mut meets, mut lacks) = (Vec::new(), Vec::new());
-        for (stem, said) in &of.words {
-            let list = if says(stem) { &mut meets } else { &mut lacks };
-            if !list.contains(said) {
-                list.push(said.clone());
-            }
-        }
+        let words = |met: bool| {
+            let words = of.words.iter().filter(|(stem, _)| says(stem) == met);
+            each_once(words.map(|(_, said)| said.clone()))
+        };
+        let (mut meets, mut lacks) = (words(true), words(false));
         for (concept, said) in &of.names {
             let whole = |name: &Vec<String>| name.iter().all(|word| is_light(word) || says(word));
             let named = concept.names.get(*said).is_some_and(whole);
-            let other = concept.names.iter().position(whole);
-            let name = concept.written(*said);
-            match (named, other) {
-                (true, _) => meets.push(name.to_owned()),
-                (false, Some(other)) => {
-                    meets.push(format!("{name} (as {})", concept.written(other)))
-                }
-                (false, None) => lacks.push(name.to_owned()),
+            let name = concept.written(*said).to_owned();
+            match concept.names.iter().position(whole) {
+                _ if named => meets.push(name),
+                Some(other) => meets.push(format!("{name} (as {})", concept.written(other))),
+                None => lacks.push(name),
             }
         }
         (meets, lacks)
@@ -369,8 +315,7 @@ impl Tables {
     /// A cell with its labels. Its printed value is filled in from the document.
     fn explain_cell(&self, place: Place) -> ExplainedFigure {
         let table = self.table(place);
-        let row = table.and_then(|table| table.rows.get(place.row));
-        let column = table.and_then(|table| table.columns.get(place.column));
+        let (row, column) = self.row_and_column(place);
         let title = table.map_or("", |table| table.above.trim());
         let cell = self.cell(place);
         ExplainedFigure {
@@ -378,10 +323,7 @@ impl Tables {
             id: self.cell_id(place),
             row: row.map_or_else(String::new, |row| row.printed.trim().to_owned()),
             column: column.map_or_else(String::new, |column| column.printed.trim().to_owned()),
-            table: match title.char_indices().nth(TITLE) {
-                Some((end, _)) => title.get(..end).unwrap_or_default().to_owned() + "\u{2026}",
-                None => title.to_owned(),
-            },
+            table: cut(title, TITLE, "…"),
             in_statement: table.is_some_and(|table| table.statement.is_some()),
             ..ExplainedFigure::default()
         }
@@ -389,7 +331,7 @@ impl Tables {
 }
 
 /// What a question says about an operand besides its name.
-fn marks(of: &Operand, names: &[String]) -> Vec<String> {
+fn marks(of: &Operand, names: &[&str]) -> Vec<String> {
     let total = of.total && !names.iter().any(|name| name.contains("total"));
     let marks = [
         (total, "total"),
@@ -403,18 +345,12 @@ fn marks(of: &Operand, names: &[String]) -> Vec<String> {
 
 /// The part of the page or of the company that a question limits an operand to.
 fn scope(of: &Operand, asked: &Asked) -> Vec<String> {
-    let said = |words: &mut dyn Iterator<Item = &String>| {
-        words.cloned().collect::<Vec<String>>().join(" ")
-    };
     let whole = of.of.as_ref();
     let scope = [
         of.statement.map(|named| format!("in the {}", named.name())),
         whole.map(|whole| format!("part of {}", whole.spelled())),
-        Some(said(&mut of.except.iter().map(|(_, said)| said))),
-        Some(said(&mut asked.apart.iter()))
-            .filter(|of| !of.is_empty())
-            .map(|of| "without ".to_owned() + &of),
+        (!of.except.is_empty()).then(|| said(&of.except)),
+        (!asked.apart.is_empty()).then(|| format!("without {}", asked.apart.join(" "))),
     ];
-    let scope = scope.into_iter().flatten();
-    scope.filter(|part| !part.is_empty()).collect()
+    scope.into_iter().flatten().collect()
 }
