@@ -151,14 +151,11 @@ impl Tables {
         operands: &[Operand],
         doubt: Option<&Doubt>,
     ) -> impl Iterator<Item = String> {
-        let figure = |of: &Operand| match self.figure(of, None, None) {
+        let named = operands.iter().filter(|of| of.is_named());
+        let others = named.filter_map(|of| match self.figure(of, None, None) {
             Ok(amount) => amount.doubt,
             Err(why) => Some(why),
-        };
-        let others = operands
-            .iter()
-            .filter(|of| of.is_named())
-            .filter_map(figure);
+        });
         let why = |doubt: Doubt| match doubt {
             Doubt::Missing(why) | Doubt::InText(why) => Some(why),
             Doubt::Open => None,
@@ -300,10 +297,11 @@ impl Tables {
         };
         let (mut meets, mut lacks) = (words(true), words(false));
         for (concept, said) in &of.names {
-            let whole = |name: &Vec<String>| name.iter().all(|word| is_light(word) || says(word));
-            let named = concept.names.get(*said).is_some_and(whole);
+            let says_it = |word: &String| is_light(word) || says(word);
+            let named = concept.name(*said).iter().all(says_it);
             let name = concept.written(*said).to_owned();
-            match concept.names.iter().position(whole) {
+            let mut names = concept.names.iter();
+            match names.position(|name| name.iter().all(says_it)) {
                 _ if named => meets.push(name),
                 Some(other) => meets.push(format!("{name} (as {})", concept.written(other))),
                 None => lacks.push(name),

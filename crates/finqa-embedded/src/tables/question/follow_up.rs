@@ -401,11 +401,10 @@ pub(crate) fn completed(
         }
         if !stems.is_empty() {
             of.rows.clear();
-            of.words.retain(|(word, _)| !alike(&stems, word));
-            of.names.retain(|(concept, said)| {
-                let mut own = concept.names.get(*said).into_iter().flatten();
-                !own.any(|word| alike(&stems, word))
-            });
+            let is_new = |word: &String| alike(&stems, word);
+            of.words.retain(|(word, _)| !is_new(word));
+            of.names
+                .retain(|(concept, said)| !concept.name(*said).iter().any(is_new));
             of.words.extend(new.words.iter().cloned());
             of.names.extend(new.names.iter().copied());
         }

@@ -77,6 +77,11 @@ impl Formula {
 }
 
 impl Concept {
+    /// The stems of a name.
+    pub(crate) fn name(&self, name: usize) -> &[String] {
+        self.names.get(name).map_or(&[], Vec::as_slice)
+    }
+
     /// A name as it is written in the file.
     pub(crate) fn written(&self, name: usize) -> &'static str {
         self.written.get(name).copied().unwrap_or_default()

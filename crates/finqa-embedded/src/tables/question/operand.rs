@@ -136,9 +136,9 @@ impl Operand {
             if let Some(name) = self.names.get_mut(at) {
                 *name = (other, 0);
             }
-            let is_said = |name: &Vec<String>| name.iter().any(|word| words.contains(word));
+            let is_said = |word: &String| words.contains(word);
             self.names
-                .retain(|(one, said)| !(one.loose && one.names.get(*said).is_some_and(is_said)));
+                .retain(|(one, said)| !(one.loose && one.name(*said).iter().any(is_said)));
         }
     }
 
@@ -156,8 +156,7 @@ impl Operand {
         let mut names = self.names.iter();
         if !names.any(|(one, _)| std::ptr::eq(*one, concept)) {
             self.names.push((concept, said));
-            let mut name = concept.names.get(said).into_iter().flatten();
-            self.total |= name.any(|word| word == "total");
+            self.total |= concept.name(said).iter().any(|word| word == "total");
         }
     }
 
@@ -172,11 +171,8 @@ impl Operand {
     /// If the operand names a measure: its formula, and the operand's other words and periods,
     /// which apply to each term. Otherwise `None`.
     pub(crate) fn formula(&self) -> Option<(&'static Formula, Self)> {
-        let mut names = self.names.iter();
-        let (at, formula) = names
-            .by_ref()
-            .enumerate()
-            .find_map(|(at, (one, _))| Some((at, one.formula.as_ref()?)))?;
+        let mut names = self.names.iter().enumerate();
+        let (at, formula) = names.find_map(|(at, (one, _))| Some((at, one.formula.as_ref()?)))?;
         let mut rest = self.clone();
         rest.names.remove(at);
         rest.total = false;
@@ -199,18 +195,16 @@ impl Operand {
 
     /// The operand as the question spells it, for messages.
     pub(crate) fn spelled(&self) -> String {
-        let words = self.words.iter().map(|(_, said)| said.clone());
+        let words = self.words.iter().map(|(_, said)| said.as_str());
         let names = self.names.iter();
-        let names = names.map(|(one, said)| one.written(*said).to_owned());
+        let names = names.map(|(one, said)| one.written(*said));
         words.chain(names).collect::<Vec<_>>().join(" ")
     }
 
     /// True if the word is one of the operand's words, or in a name as the question says it.
     pub(crate) fn says(&self, word: &str) -> bool {
         let names = self.names.iter();
-        let mut named = names
-            .filter_map(|(one, said)| one.names.get(*said))
-            .flatten();
+        let mut named = names.flat_map(|(one, said)| one.name(*said));
         self.words.iter().any(|(stem, _)| stem == word) || named.any(|stem| stem == word)
     }
 
@@ -222,33 +216,25 @@ impl Operand {
     /// All ways to say the operand, the question's own first, up to [`READINGS`].
     pub(crate) fn readings(&self) -> Vec<Phrasing> {
         let words = self.words.iter().map(|(stem, _)| stem.clone());
-        let said = |(one, said): &(&Concept, usize)| {
-            one.names
-                .get(*said)
-                .is_some_and(|name| name.iter().any(|word| word == "total"))
-        };
-        let total = self.total && !self.names.iter().any(said);
-        let total = total.then(|| "total".to_owned());
+        let mut names = self.names.iter();
+        let named = names.any(|(one, said)| one.name(*said).iter().any(|word| word == "total"));
+        let total = (self.total && !named).then(|| "total".to_owned());
         let mut readings = vec![Phrasing {
             words: words.chain(total).collect(),
             opposite: false,
         }];
         for (concept, said) in &self.names {
             let with = |name: usize| -> Vec<Phrasing> {
-                let words = concept.names.get(name).map_or(&[][..], Vec::as_slice);
                 let opposite = concept.differ(*said, name);
-                let with = readings.iter().map(|one| one.with(words, opposite));
+                let readings = readings.iter();
+                let with = readings.map(|one| one.with(concept.name(name), opposite));
                 with.collect()
             };
             let without = (concept.loose && self.names.len() > 1).then(|| readings.clone());
             // First the question's own name, then the words without a name, so that the limit cuts
             // neither.
-            let said = with(*said);
-            let others = (0..concept.names.len()).flat_map(with);
-            let all = said
-                .into_iter()
-                .chain(without.into_iter().flatten())
-                .chain(others);
+            let own = with(*said).into_iter().chain(without.into_iter().flatten());
+            let all = own.chain((0..concept.names.len()).flat_map(with));
             readings = all.take(READINGS).collect();
         }
         if let Some(of) = &self.of {
@@ -257,10 +243,8 @@ impl Operand {
                 let within = readings.iter();
                 within.map(|one| one.with(&of.words, of.opposite))
             });
-            readings = within
-                .chain(readings.iter().cloned())
-                .take(READINGS)
-                .collect();
+            let all = within.chain(readings.iter().cloned());
+            readings = all.take(READINGS).collect();
         }
         readings
     }
@@ -274,18 +258,15 @@ impl Operand {
     /// margin". "Gross margin" can also mean an amount, so it counts only if a percentage is asked
     /// for.
     pub(crate) fn quotient(&self) -> Option<(Self, Self)> {
-        let (at, of) = self
-            .names
-            .iter()
-            .enumerate()
-            .find_map(|(at, (one, said))| {
-                let said = one.names.get(*said)?;
-                let is_meant = |of: &&Concept| {
-                    of.names.contains(said)
-                        || self.percent && one.names.iter().any(|name| of.names.contains(name))
-                };
-                Some((at, quotients().find(is_meant)?))
-            })?;
+        let mut names = self.names.iter().enumerate();
+        let (at, of) = names.find_map(|(at, (one, said))| {
+            let said = one.names.get(*said)?;
+            let is_meant = |of: &&Concept| {
+                of.names.contains(said)
+                    || self.percent && one.names.iter().any(|name| of.names.contains(name))
+            };
+            Some((at, quotients().find(is_meant)?))
+        })?;
         let (part, whole) = of.quotient.as_ref()?;
         let named = |name: &Vec<String>| {
             let mut of = self.clone();

@@ -81,7 +81,7 @@ impl Token {
     pub(crate) fn stems(&self) -> &[String] {
         match &self.part {
             TokenPart::Word(stems) => stems,
-            TokenPart::Name(concept, said) => concept.names.get(*said).map_or(&[], Vec::as_slice),
+            TokenPart::Name(concept, said) => concept.name(*said),
             _ => &[],
         }
     }
