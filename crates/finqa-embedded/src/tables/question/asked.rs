@@ -1,12 +1,11 @@
 //! Reads what a question asks for: an operation and its operands.
 
 use super::operand::Operand;
-use super::operands::{SHARES, has, listed, operand, sides};
+use super::operands::{SHARES, has, listed, operand, says, sides};
 use super::phrases::Cue;
 use super::ranking::{self, Ranking};
 use super::token::{Token, TokenPart};
-use crate::tables::words::is_light;
-use crate::tables::words::{VERBS, lists};
+use crate::tables::words::{VERBS, is_light, lists};
 
 /// A question as an operation on figures, before any table is searched.
 #[derive(Clone, Debug)]
@@ -26,6 +25,14 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
+    /// Its operand, if it has exactly one.
+    pub(crate) fn only(&self) -> Option<&Operand> {
+        match self.operands.as_slice() {
+            [of] => Some(of),
+            _ => None,
+        }
+    }
+
     /// An operation in whose question nothing else was read.
     pub(crate) fn new(operation: Operation, operands: Vec<Operand>) -> Self {
         Self {
@@ -196,7 +203,7 @@ pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
         tokens
     };
     // "Which was larger, A or B?" has the same forms as "Was A or B larger?".
-    let yes_no = lists(YES_NO, &tokens.first()?.text) || has(tokens, &[Cue::Or]);
+    let yes_no = tokens.first()?.is_in(YES_NO) || has(tokens, &[Cue::Or]);
     if !yes_no && let Some(extreme) = extreme(tokens, single) {
         return extreme;
     }
@@ -256,11 +263,11 @@ impl Form {
     /// Reads a question by this form. `None` if the question lacks the cues of the form, or if its
     /// operands cannot be read.
     fn read(&self, tokens: &[Token], single: bool) -> Option<Asked> {
-        let Self(_, says, form, operation, relative, also) = self;
-        if !says.is_empty() && !has(tokens, says) {
+        let Self(_, cues, form, operation, relative, also) = self;
+        if !cues.is_empty() && !has(tokens, cues) {
             return None;
         }
-        let allowed = [*says, *also, &[Cue::And]].concat();
+        let allowed = [*cues, *also, &[Cue::And]].concat();
         let said = !has(tokens, &[Cue::Points]) && has(tokens, RELATIVE);
         let relative = *relative && said;
         // "How many percent less than A is B?" can be a share of either, so it is left open.
@@ -290,7 +297,7 @@ impl Form {
         Some(Asked {
             relative,
             // "Versus 2019" names the earlier period, like "since 2019".
-            since: tokens.iter().any(|token| token.text == "since")
+            since: says(tokens, "since")
                 || has(tokens, &[Cue::Versus]) && !has(tokens, &[Cue::YearAgo]),
             // With spaces, because `unmet` looks for it in the names of figures ("total").
             unused: joined.map(|_| " to ".to_owned()).into_iter().collect(),
@@ -310,11 +317,11 @@ impl Form {
                 let (left, right) = split(tokens, *cue)?;
                 // In "Did sales exceed their budget?", "their" is not read, so the question is left
                 // open.
-                if right.iter().any(|token| lists("its their", &token.text)) {
+                if says(right, "its their") {
                     return None;
                 }
                 // Words before the verb belong to both sides: "In May, was A or B larger?"
-                let verb = left.iter().position(|token| lists(YES_NO, &token.text));
+                let verb = left.iter().position(|token| token.is_in(YES_NO));
                 let before = left.get(..verb.filter(|_| self.0).unwrap_or_default())?;
                 both(left, &[before, right].concat(), allowed, single)
             }
@@ -374,7 +381,7 @@ fn both(left: &[Token], right: &[Token], allowed: &[Cue], single: bool) -> Optio
 fn wholes(tokens: &[Token]) -> impl Iterator<Item = (&[Token], &[Token])> {
     let sides = move |words: &'static str| {
         let places = tokens.iter().enumerate();
-        let places = places.filter(move |(_, token)| lists(words, &token.text));
+        let places = places.filter(move |(_, token)| token.is_in(words));
         places.map(move |(at, _)| tokens.split_at(at))
     };
     let of_part = sides("in").map(|(part, whole)| (whole, part));
@@ -386,9 +393,7 @@ fn wholes(tokens: &[Token]) -> impl Iterator<Item = (&[Token], &[Token])> {
 fn apart(tokens: &[Token]) -> Option<(Vec<String>, &[Token])> {
     let first = tokens.first()?;
     let leaves_out = first.cue() == Some(Cue::Except) || first.text == "after";
-    let at = tokens
-        .iter()
-        .position(|token| lists("which what", &token.text))?;
+    let at = tokens.iter().position(|token| token.is_in("which what"))?;
     let (before, rest) = tokens.split_at(at);
     let stems = before
         .iter()
@@ -403,11 +408,8 @@ fn extreme(tokens: &[Token], single: bool) -> Option<Option<Asked>> {
     let (which, rest) =
         wanted_answer(tokens, single).map_or((None, tokens), |(which, rest)| (Some(which), rest));
     // The question word may follow a preposition: "in which year", "and for which segment".
-    let asks = !single
-        && tokens
-            .iter()
-            .take(3)
-            .any(|token| lists("which what when", &token.text));
+    let mut first = tokens.iter().take(3);
+    let asks = !single && first.any(|token| token.is_in("which what when"));
     let largest = has(tokens, &[Cue::Largest]) || asks && has(tokens, &[Cue::More]);
     // "What was A less B?" asks for a number.
     let subtracts = |token: &Token| token.text == "less" && which.is_none();
@@ -444,7 +446,7 @@ fn wanted_answer(tokens: &[Token], single: bool) -> Option<(Which, &[Token])> {
     if text(at) == "when" {
         return Some((Which::Period(None), rest));
     }
-    let ends = |token: &Token| lists(VERBS, &token.text) || token.cue().is_some();
+    let ends = |token: &Token| token.is_in(VERBS) || token.cue().is_some();
     let end = rest.iter().position(ends);
     let (noun, rest) = rest.split_at(end.filter(|_| lists("which what", text(at)))?);
     let last = noun.last()?;

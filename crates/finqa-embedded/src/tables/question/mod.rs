@@ -19,8 +19,7 @@ use finqa_core::regex;
 use regex::Regex;
 
 use crate::tables::page::Tables;
-use crate::tables::words::is_light;
-use crate::tables::words::{FILLERS, NOISE, STATES, VERBS, lists, stems};
+use crate::tables::words::{FILLERS, NOISE, STATES, VERBS, is_light, lists, stems};
 use marks::{LabelPlaces, Marks};
 use names::name_at;
 use phrases::{Cue, cue_at};
@@ -97,10 +96,8 @@ pub(crate) fn read(tables: &Tables, question: &str) -> Vec<Token> {
         let said = words.texts.get(at..at + length).unwrap_or_default();
         let spelled = words.spelled_in_label(word).map(str::to_owned);
         let names = matches!(part, TokenPart::Word(_) | TokenPart::Name(..));
-        tokens.out.push(Token {
-            text: spelled.unwrap_or_else(|| said.join(" ")),
-            part,
-        });
+        let text = spelled.unwrap_or_else(|| said.join(" "));
+        tokens.out.push(Token { text, part });
         at += length;
         // A comma after a name can end an operand: "A, B and C".
         if names && words.words.get(at - 1).is_some_and(|word| word.comma) {
@@ -202,10 +199,7 @@ impl<'q> Tokens<'q> {
     }
 
     fn push_filler(&mut self, text: &str) {
-        self.out.push(Token {
-            text: text.to_owned(),
-            part: TokenPart::Filler,
-        });
+        self.out.push(Token::new(text, TokenPart::Filler));
     }
 
     /// Adds the periods and phrases that begin at `start` or before it.
@@ -314,7 +308,7 @@ impl QuestionWords<'_> {
                 // "Not" excludes in "was not from the North", but is part of a name in "not yet
                 // recognized".
                 || word.text == "not"
-                    && !(before.out.last().is_some_and(|last| lists(VERBS, &last.text))
+                    && !(before.out.last().is_some_and(|last| last.is_in(VERBS))
                         && next.is_some_and(|next| !lists("yet", next)))
                 || matches!(cue, Cue::Except | Cue::Multiple | Cue::Covers) && tables.is_single_table())
         })

@@ -3,8 +3,7 @@
 use super::operand::Operand;
 use super::phrases::Cue;
 use super::token::{Token, TokenPart};
-use crate::tables::words::is_light;
-use crate::tables::words::{VERBS, lists, plain_stems};
+use crate::tables::words::{VERBS, is_light, plain_stems};
 
 /// The entry of [`Operand::except`] that separates two names that are left out.
 pub(crate) const AND: &str = ",";
@@ -18,10 +17,15 @@ pub(crate) fn has(tokens: &[Token], cues: &[Cue]) -> bool {
     said.any(|cue| cues.contains(&cue))
 }
 
+/// True if any of the tokens is one of these words.
+pub(crate) fn says(tokens: &[Token], list: &str) -> bool {
+    tokens.iter().any(|token| token.is_in(list))
+}
+
 /// True for two periods that are the ends of a longer one: "from 2029 to 2031".
 fn goes_through(tokens: &[Token]) -> bool {
-    let between = tokens.iter().any(|token| token.text == "between");
-    let joins = |token: &Token| lists("to through until - \u{2013}", &token.text) || between;
+    let between = says(tokens, "between");
+    let joins = |token: &Token| token.is_in("to through until - \u{2013}") || between;
     tokens.windows(3).any(|three| match three {
         [from, inner, to] => from.period().and(to.period()).is_some() && joins(inner),
         _ => false,
@@ -94,13 +98,12 @@ pub(crate) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
 
 /// An operand without a name, with what the cues and the phrases of the question say about it.
 fn unnamed(tokens: &[Token]) -> Operand {
-    let says = |list: &str| tokens.iter().any(|token| lists(list, &token.text));
     Operand {
         through: goes_through(tokens),
         falls: has(tokens, &[Cue::Fall]),
         improves: has(tokens, &[Cue::Improve]),
         // An average balance is not that of one day.
-        balance: !has(tokens, &[Cue::Average]) && says("balance balances"),
+        balance: !has(tokens, &[Cue::Average]) && says(tokens, "balance balances"),
         counts: match tokens {
             [first, second, ..] => matches!(
                 (first.text.as_str(), second.text.as_str()),
@@ -117,7 +120,7 @@ fn unnamed(tokens: &[Token]) -> Operand {
 fn leaves_out(except: &mut Vec<(String, String)>, token: &Token, next: Option<&Token>) -> bool {
     let stems = token.stems();
     except.extend(stems.iter().map(|stem| (stem.clone(), token.text.clone())));
-    let article = matches!(token.part, TokenPart::Filler) && !lists(VERBS, &token.text);
+    let article = matches!(token.part, TokenPart::Filler) && !token.is_in(VERBS);
     // "Outside the US and Canada" leaves out both.
     let more = next.is_some_and(|next| !next.stems().is_empty());
     let joins = token.text == "," || token.cue() == Some(Cue::And) && more;

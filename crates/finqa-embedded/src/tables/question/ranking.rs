@@ -3,7 +3,7 @@
 
 use super::names::name_at;
 use super::operand::Operand;
-use super::operands::{has, operand};
+use super::operands::{has, operand, says};
 use super::phrases::Cue;
 use super::token::{Token, TokenPart};
 use crate::tables::words::lists;
@@ -89,7 +89,7 @@ const MOVES: &[Cue] = &[Cue::Rise, Cue::Growth, Cue::Fall, Cue::Improve];
 
 /// Reads a ranking and the figure by which the parts are ranked; `None` for all other questions.
 pub(crate) fn read(tokens: &[Token]) -> Option<(Ranking, Operand)> {
-    let asks = |token: &Token| lists("which what", &token.text);
+    let asks = |token: &Token| token.is_in("which what");
     // The question word may follow a preposition: "in which country", "and for which segment".
     let first = tokens.iter().take(3).position(asks)?;
     let (at, noun) = noun(tokens, first)?;
@@ -120,11 +120,6 @@ pub(crate) fn read(tokens: &[Token]) -> Option<(Ranking, Operand)> {
         assumed,
     };
     (of.is_named() && good).then_some((ranking, of))
-}
-
-/// True if a token is one of these words.
-fn says(tokens: &[Token], list: &str) -> bool {
-    tokens.iter().any(|token| lists(list, &token.text))
 }
 
 /// By what a question ranks, and which part it asks for; `None` if it does not rank.
@@ -176,7 +171,7 @@ fn is_ranking_word(token: &Token) -> bool {
     .into_iter();
     // "Second" in "the second quarter" is inside a period, and so it is not a rank.
     let word = matches!(token.part, TokenPart::Word(_) | TokenPart::Filler);
-    token.cue().is_some_and(of_rank) || word && words.any(|list| lists(list, &token.text))
+    token.cue().is_some_and(of_rank) || word && words.any(|list| token.is_in(list))
 }
 
 /// The index of the noun that names the parts ("segment"), and its words as stem and spelling.
@@ -187,7 +182,7 @@ fn noun(tokens: &[Token], which: usize) -> Option<(usize, Vec<(String, String)>)
     let rest = tokens.get(which + 1..)?;
     let names = |token: &&Token| {
         let word = matches!(token.part, TokenPart::Word(_)) && !is_verb(&token.text);
-        word || is_noun(token) || lists(ADJECTIVES, &token.text)
+        word || is_noun(token) || token.is_in(ADJECTIVES)
     };
     let phrase = rest.iter().take_while(names).count();
     let phrase = rest.get(..phrase)?;
@@ -198,10 +193,9 @@ fn noun(tokens: &[Token], which: usize) -> Option<(usize, Vec<(String, String)>)
     // The noun can follow the superlative: "What was the second largest segment by revenue?"
     let behind = || {
         let superlative = tokens.iter().position(|token| {
+            let mut words = [FASTEST, SLOWEST, BEST, WORST].into_iter();
             matches!(token.cue(), Some(Cue::Largest | Cue::Smallest))
-                || [FASTEST, SLOWEST, BEST, WORST]
-                    .iter()
-                    .any(|list| lists(list, &token.text))
+                || words.any(|list| token.is_in(list))
         })?;
         let leads = tokens.get(which + 1..superlative)?;
         let only = leads
@@ -222,8 +216,7 @@ fn noun(tokens: &[Token], which: usize) -> Option<(usize, Vec<(String, String)>)
         }
     };
     let said = tokens.get(first..=at)?.iter();
-    let said =
-        said.filter(|token| is_noun(token) || named(token) && !lists(ADJECTIVES, &token.text));
+    let said = said.filter(|token| is_noun(token) || named(token) && !token.is_in(ADJECTIVES));
     let of_token = |token: &Token| {
         let said = bare(token).to_owned();
         let stems = crate::tables::words::stems(&said).into_iter();

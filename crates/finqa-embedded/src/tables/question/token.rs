@@ -39,6 +39,16 @@ pub(crate) enum TokenPart {
 }
 
 impl Token {
+    pub(crate) fn new(text: impl Into<String>, part: TokenPart) -> Self {
+        let text = text.into();
+        Self { text, part }
+    }
+
+    /// True if its text is a word of a space-separated list.
+    pub(crate) fn is_in(&self, list: &str) -> bool {
+        lists(list, &self.text)
+    }
+
     pub(crate) fn cue(&self) -> Option<Cue> {
         match self.part {
             TokenPart::Cue(cue) => Some(cue),
@@ -62,19 +72,15 @@ impl Token {
         let shorter = ["quarter", "month", "week"];
         matches!(self.part, TokenPart::PerYear)
             && shorter.iter().any(|one| self.text.ends_with(one))
-            || lists("quarterly monthly weekly daily", &self.text)
+            || self.is_in("quarterly monthly weekly daily")
     }
 
     /// True if it asks for the figure of each year: "a year", "annually".
     pub(crate) fn is_of_each(&self) -> bool {
-        let is_each = || {
-            ["each", "every"]
-                .iter()
-                .any(|word| self.text.contains(word))
-        };
+        let is_each = || self.text.contains("each") || self.text.contains("every");
         matches!(self.part, TokenPart::PerYear)
             || matches!(self.part, TokenPart::Each(..)) && is_each()
-            || lists("annualized yearly", &self.text)
+            || self.is_in("annualized yearly")
     }
 
     /// The stems of a word or a name; empty for all other parts.
