@@ -132,7 +132,7 @@ impl Tables {
             leans |= refers;
         }
         let dated = self.is_single_table() && self.periods_of(0).len() > 1;
-        let complete = follow_up::is_complete(&tokens, dated, |word| self.says(word));
+        let complete = follow_up::is_complete(self, &tokens, dated);
         let incomplete = before.filter(|_| !complete);
         let completed = incomplete.and_then(|before| self.completed(before, &tokens, &text));
         leans |= completed.is_some();
@@ -164,10 +164,8 @@ impl Tables {
     /// What an incomplete question asks for, with the parts that it keeps from the one before it.
     fn completed(&self, before: &Asked, tokens: &[Token], text: &str) -> Option<Asked> {
         let whole = (!self.is_single_table()).then(|| follow_up::of_whole(before, text));
-        let alike = |new: &[String], old: &String| self.is_alike(new, old);
-        whole
-            .flatten()
-            .or_else(|| follow_up::completed(before, tokens, alike))
+        let completed = || follow_up::completed(self, before, tokens);
+        whole.flatten().or_else(completed)
     }
 
     /// What a question asks for by itself. In a report, a repeated label comes first, and a

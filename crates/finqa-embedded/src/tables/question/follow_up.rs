@@ -10,11 +10,11 @@ use regex::Regex;
 use super::asked::{Asked, Operation};
 use super::names::name_at;
 use super::operand::Operand;
-use super::operands::{has, operand};
+use super::operands::{has, operand, says};
 use super::phrases::Cue;
 use super::token::{Token, TokenPart};
-use crate::tables::words::is_light;
-use crate::tables::words::{PRONOUNS, lists};
+use crate::tables::page::Tables;
+use crate::tables::words::{PRONOUNS, is_light};
 
 /// First words of a question that refers to the one before.
 const ELLIPTICAL: &str = "and then so also but same";
@@ -24,8 +24,8 @@ const LEADS: &str = "and then so also but same about";
 
 /// True if a question begins like one that refers to the question before it.
 pub(crate) fn is_elliptical(tokens: &[Token]) -> bool {
-    let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
-    lists(ELLIPTICAL, text(0)) || text(1) == "about"
+    let is_in = |at: usize, list: &str| tokens.get(at).is_some_and(|token| token.is_in(list));
+    is_in(0, ELLIPTICAL) || is_in(1, "about")
 }
 
 /// The year before the one that the last question asked for.
@@ -53,13 +53,10 @@ static COMPARES: LazyLock<Regex> = LazyLock::new(|| {
 /// Replaces "that year" and "the year before" by the year they mean after the last question. The
 /// text is unchanged if the last question has no single year.
 pub(crate) fn with_year(text: &str, before: Option<&Asked>) -> String {
-    let span = before.and_then(|before| match before.operands.as_slice() {
-        [of] => of.spans.first().filter(|_| of.spans.len() == 1),
+    let year = before.and_then(|before| match before.only()?.spans.as_slice() {
+        [span] if span.end.month.is_none() => Some((span.instant, span.end.year?)),
         _ => None,
     });
-    let year = span
-        .filter(|span| span.end.month.is_none())
-        .and_then(|span| Some((span.instant, span.end.year?)));
     let Some((instant, year)) = year else {
         return text.to_owned();
     };
@@ -86,9 +83,8 @@ pub(crate) fn pronoun(tokens: &[Token]) -> Option<usize> {
     let leads = tokens.iter().take_while(|token| is_lead(token)).count();
     let refers = |(at, token): (usize, &Token)| {
         let before = at.checked_sub(1).and_then(|before| tokens.get(before));
-        let behind_verb = before.is_some_and(|before| lists(BEFORE_PRONOUN, &before.text));
-        (lists(REFERRING, &token.text) || token.text == "it" && !named)
-            && (behind_verb || at == leads)
+        let behind_verb = before.is_some_and(|before| before.is_in(BEFORE_PRONOUN));
+        (token.is_in(REFERRING) || token.text == "it" && !named) && (behind_verb || at == leads)
     };
     tokens.iter().enumerate().position(refers)
 }
@@ -97,21 +93,17 @@ pub(crate) fn pronoun(tokens: &[Token]) -> Option<usize> {
 /// in "debt that is due" is not a reference.
 pub(crate) fn refers_back(tokens: &[Token]) -> Option<String> {
     let verbs = "is was are were has have had will it they the we";
-    let follows = |at: usize| {
-        tokens
-            .get(at + 1)
-            .is_some_and(|next| lists(verbs, &next.text))
-    };
     let mut words = tokens.iter().enumerate();
     let (_, word) = words.find(|(at, token)| {
         let filler = matches!(token.part, TokenPart::Filler);
-        filler && lists(REFERRING, &token.text) && !follows(*at)
+        let follows = tokens.get(at + 1).is_some_and(|next| next.is_in(verbs));
+        filler && token.is_in(REFERRING) && !follows
     })?;
     Some(format!("{:?} may be of the question before", word.text))
 }
 
 /// Cues for an operation with two figures.
-const RELATIONS: [Cue; 8] = [
+const RELATIONS: &[Cue] = &[
     Cue::AsShareOf,
     Cue::DividedBy,
     Cue::Minus,
@@ -123,8 +115,9 @@ const RELATIONS: [Cue; 8] = [
 ];
 
 fn is_lead(token: &Token) -> bool {
-    lists(LEADS, &token.text) || token.cue() == Some(Cue::And)
+    token.is_in(LEADS) || token.cue() == Some(Cue::And)
 }
+
 /// Cues for the change of one figure.
 const CHANGES: &[Cue] = &[
     Cue::Change,
@@ -139,13 +132,11 @@ const CHANGES: &[Cue] = &[
 /// True if a question about a report needs the last one: for a side of a relation ("and as a share
 /// of net sales?"), or for the part that "its" refers to.
 pub(crate) fn leans(tokens: &[Token], before: Option<&Asked>) -> bool {
-    let of_part =
-        before.is_some_and(|before| before.operands.iter().any(|of| !of.words.is_empty()));
-    let mut words = tokens.iter().map(|token| token.text.as_str());
-    let relates = |token: &Token| token.cue().is_some_and(|cue| RELATIONS.contains(&cue));
+    let mut operands = before.into_iter().flat_map(|before| &before.operands);
+    let of_part = operands.any(|of| !of.words.is_empty());
     let first = tokens.iter().find(|token| !is_lead(token));
-    of_part && words.any(|word| lists("its their", word))
-        || is_elliptical(tokens) && tokens.iter().any(relates)
+    of_part && says(tokens, "its their")
+        || is_elliptical(tokens) && has(tokens, RELATIONS)
         || first.is_some_and(|token| token.cue() == Some(Cue::AsShareOf))
 }
 
@@ -159,56 +150,40 @@ pub(crate) fn with_first_side(before: &Asked, tokens: &[Token]) -> Option<Vec<To
     if leads.iter().any(|token| !token.stems().is_empty()) {
         return None;
     }
-    let pronoun = Token {
-        text: "that".to_owned(),
-        part: TokenPart::Filler,
-    };
+    let pronoun = Token::new("that", TokenPart::Filler);
     with_figure(before, &[&[pronoun], rest].concat(), 0)
 }
 
 /// "And its operating income?" as a question about the part that the last question was about, in
 /// the same period; `None` for other questions.
 pub(crate) fn of_same_part(before: &Asked, tokens: &[Token]) -> Option<Vec<Token>> {
-    let [of] = before.operands.as_slice() else {
-        return None;
-    };
-    let its = tokens
-        .iter()
-        .position(|token| lists("its their", &token.text))?;
-    let relates = |token: &Token| token.cue().is_some_and(|cue| RELATIONS.contains(&cue));
-    let named = tokens
-        .iter()
-        .any(|token| matches!(token.part, TokenPart::Name(..)));
-    if !named || of.words.is_empty() || of.names.is_empty() || tokens.iter().any(relates) {
+    let of = before.only()?;
+    let its = tokens.iter().position(|token| token.is_in("its their"))?;
+    let is_name = |token: &Token| matches!(token.part, TokenPart::Name(..));
+    let of_part = !of.words.is_empty() && !of.names.is_empty();
+    if !of_part || !tokens.iter().any(is_name) || has(tokens, RELATIONS) {
         return None;
     }
     let (leads, rest) = tokens.split_at(its);
-    let leads = leads
-        .iter()
-        .filter(|token| !lists(LEADS, &token.text) && token.cue() != Some(Cue::And));
+    let leads = leads.iter().filter(|token| !is_lead(token)).cloned();
     let dated = tokens.iter().any(|token| token.period().is_some());
     let spans = of.spans.iter().filter(|_| !dated);
-    let spans = spans.map(|span| Token {
-        text: span.to_string(),
-        part: TokenPart::Period(*span),
-    });
-    let rest = rest.iter().skip(1).cloned();
-    Some(
-        leads
-            .cloned()
-            .chain(part_words(of))
-            .chain(rest)
-            .chain(spans)
-            .collect(),
-    )
+    let spans = spans.map(|span| Token::new(span.to_string(), TokenPart::Period(*span)));
+    let rest = rest.iter().skip(1).cloned().chain(spans);
+    Some(leads.chain(part_words(of)).chain(rest).collect())
 }
 
 /// Tokens for the words of a figure that name the part, such as a segment.
 fn part_words(of: &Operand) -> impl Iterator<Item = Token> {
-    of.words.iter().map(|(stem, said)| Token {
-        text: said.clone(),
-        part: TokenPart::Word(vec![stem.clone()]),
-    })
+    let words = of.words.iter();
+    words.map(|(stem, said)| Token::new(said, TokenPart::Word(vec![stem.clone()])))
+}
+
+/// The figure that the last question asked for, if it asked for one in at most one period.
+fn figure_of(before: &Asked) -> Option<&Operand> {
+    let of = before.only()?;
+    let plain = before.operation == Operation::Figure && of.spans.len() < 2 && of.is_named();
+    plain.then_some(of)
 }
 
 /// Questions for the last figure as a share of the revenue of the same part.
@@ -221,23 +196,15 @@ static MARGIN: LazyLock<Regex> = LazyLock::new(|| {
 /// "What margin does that give?" as a question for the last figure divided by revenue; `None` for
 /// other questions, and after a question for revenue itself.
 pub(crate) fn margin_of(before: &Asked, text: &str) -> Option<Vec<Token>> {
-    let [of] = before.operands.as_slice() else {
-        return None;
-    };
+    let of = figure_of(before).filter(|_| MARGIN.is_match(text))?;
     let (_, concept, said) = name_at(&["revenue"])?;
-    let of_revenue = of.names.iter().any(|(one, _)| std::ptr::eq(*one, concept));
-    let plain = before.operation == Operation::Figure && of.spans.len() < 2 && of.is_named();
-    if !plain || of_revenue || !MARGIN.is_match(text) {
+    if of.names.iter().any(|(one, _)| std::ptr::eq(*one, concept)) {
         return None;
     }
-    let token = |text: &str, part: TokenPart| Token {
-        text: text.to_owned(),
-        part,
-    };
     let sides = [
-        token("that", TokenPart::Earlier(Box::new(of.clone()))),
-        token("as a percentage of", TokenPart::Cue(Cue::AsShareOf)),
-        token("revenue", TokenPart::Name(concept, said)),
+        Token::new("that", TokenPart::Earlier(Box::new(of.clone()))),
+        Token::new("as a percentage of", TokenPart::Cue(Cue::AsShareOf)),
+        Token::new("revenue", TokenPart::Name(concept, said)),
     ];
     Some(sides.into_iter().chain(part_words(of)).collect())
 }
@@ -252,9 +219,7 @@ static WHOLE: LazyLock<Regex> = LazyLock::new(|| {
 /// "And the group as a whole?" as the last question without the words of the part; `None` for other
 /// questions.
 pub(crate) fn of_whole(before: &Asked, text: &str) -> Option<Asked> {
-    let [of] = before.operands.as_slice() else {
-        return None;
-    };
+    let of = before.only()?;
     let of_part = !of.words.is_empty() && !of.names.is_empty() && WHOLE.is_match(text);
     of_part.then(|| Asked {
         operands: vec![of.without_words()],
@@ -265,22 +230,14 @@ pub(crate) fn of_whole(before: &Asked, text: &str) -> Option<Asked> {
 /// The tokens with the figure of the last question in place of the pronoun at `at`; `None` if the
 /// last question asked for more than one figure, or for an operation.
 pub(crate) fn with_figure(before: &Asked, tokens: &[Token], at: usize) -> Option<Vec<Token>> {
-    let [of] = before.operands.as_slice() else {
-        return None;
-    };
-    if before.operation != Operation::Figure || of.spans.len() > 1 || !of.is_named() {
-        return None;
-    }
-    let leads = tokens
-        .iter()
-        .take_while(|token| lists(LEADS, &token.text))
-        .count();
+    let of = figure_of(before)?;
+    let leads = tokens.iter().take_while(|token| token.is_in(LEADS));
+    let leads = leads.count();
     let mut out = tokens.to_vec();
     // "What was it in 2030?" asks for that year only; "is that more than in 2030?" compares two
     // years.
-    let relates = |token: &Token| token.cue().is_some_and(|cue| RELATIONS.contains(&cue));
     let dated = tokens.iter().any(|token| token.period().is_some());
-    let mut of = if dated && !tokens.iter().any(relates) {
+    let mut of = if dated && !has(tokens, RELATIONS) {
         of.of_spans(Vec::new())
     } else {
         of.clone()
@@ -289,11 +246,7 @@ pub(crate) fn with_figure(before: &Asked, tokens: &[Token], at: usize) -> Option
     if !dated && has(tokens, CHANGES) {
         of.spans.append(&mut of.before);
     }
-    let figure = Token {
-        text: of.spelled(),
-        part: TokenPart::Earlier(Box::new(of)),
-    };
-    *out.get_mut(at)? = figure;
+    *out.get_mut(at)? = Token::new(of.spelled(), TokenPart::Earlier(Box::new(of)));
     Some(out.split_off(leads))
 }
 
@@ -332,9 +285,7 @@ pub(crate) fn settle(before: &Asked, asked: &mut Asked, text: &str) -> Option<St
     if dated || VERB.is_match(&bare.replace("how about", "")) {
         return None;
     }
-    let [of] = before.operands.as_slice() else {
-        return None;
-    };
+    let of = before.only()?;
     if let [_] = of.spans.as_slice() {
         for new in asked.operands.iter_mut().filter(|new| new.spans.is_empty()) {
             new.spans.clone_from(&of.spans);
@@ -347,37 +298,26 @@ pub(crate) fn settle(before: &Asked, asked: &mut Asked, text: &str) -> Option<St
     lost.then(|| format!("it may be of {part:?}, like the question before, or of the whole"))
 }
 
-/// True if a question can be understood without earlier ones. `says` tells whether a label has a
-/// word; `dated` whether the question must name a period.
-pub(crate) fn is_complete(tokens: &[Token], dated: bool, says: impl Fn(&String) -> bool) -> bool {
-    let refers = tokens.iter().any(|token| lists(PRONOUNS, &token.text));
+/// True if a question can be understood without earlier ones. If `dated`, it must name a period.
+pub(crate) fn is_complete(tables: &Tables, tokens: &[Token], dated: bool) -> bool {
     let over_all = |cue| matches!(cue, Cue::Largest | Cue::Smallest | Cue::Average);
     let of_time = |token: &Token| token.period().is_some() || token.cue().is_some_and(over_all);
-    let known = tokens.iter().flat_map(Token::stems).any(says);
-    !is_elliptical(tokens) && !refers && known && (!dated || tokens.iter().any(of_time))
+    let mut stems = tokens.iter().flat_map(Token::stems);
+    let known = stems.any(|stem| tables.says(stem)) && !says(tokens, PRONOUNS);
+    !is_elliptical(tokens) && known && (!dated || tokens.iter().any(of_time))
 }
 
-/// The last question with one part changed: its periods, or the words for which `alike` is true.
+/// The last question with one part changed: its periods, or words of the same kind of label.
 /// `None` if the tokens are not such a follow-up.
-pub(crate) fn completed(
-    before: &Asked,
-    tokens: &[Token],
-    alike: impl Fn(&[String], &String) -> bool,
-) -> Option<Asked> {
-    let told: Vec<Token> = tokens
-        .iter()
-        .filter(|token| !lists(LEADS, &token.text))
-        .cloned()
-        .collect();
+pub(crate) fn completed(tables: &Tables, before: &Asked, tokens: &[Token]) -> Option<Asked> {
+    let told = tokens.iter().filter(|token| !token.is_in(LEADS));
+    let told: Vec<Token> = told.cloned().collect();
     // No cue is allowed, because it would ask for another operation.
     let new = operand(&told, Some(&[])).filter(|_| is_elliptical(tokens))?;
     let mut out = before.clone();
     // "And at the end of 2030?" has only light words besides its period.
-    let stems = told
-        .iter()
-        .flat_map(Token::stems)
-        .filter(|stem| !is_light(stem));
-    let stems: Vec<String> = stems.cloned().collect();
+    let stems = told.iter().flat_map(Token::stems);
+    let stems: Vec<String> = stems.filter(|stem| !is_light(stem)).cloned().collect();
     if stems.is_empty() && new.spans.is_empty() {
         return None;
     }
@@ -401,7 +341,7 @@ pub(crate) fn completed(
         }
         if !stems.is_empty() {
             of.rows.clear();
-            let is_new = |word: &String| alike(&stems, word);
+            let is_new = |word: &String| tables.is_alike(&stems, word);
             of.words.retain(|(word, _)| !is_new(word));
             of.names
                 .retain(|(concept, said)| !concept.name(*said).iter().any(is_new));
