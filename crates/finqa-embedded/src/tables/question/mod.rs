@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use finqa_core::regex;
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use crate::tables::page::Tables;
 use crate::tables::words::{FILLERS, NOISE, STATES, VERBS, is_light, lists, stems};
@@ -75,15 +75,15 @@ pub(crate) fn read(tables: &Tables, question: &str) -> Vec<Token> {
     let (spelled, lower) = in_both_cases(&simplified(tables, question));
     let labels = LabelPlaces::read(tables, &lower);
     let Marks { found, rest } = Marks::read(tables, &lower, &labels);
-    let per_share = PerShare::find(tables, &rest);
+    let (pers, units) = per_share(tables, &rest);
     let rest = rest.replace(['-', '/'], " ");
     let words = Word::all(&rest);
     let words = QuestionWords {
         tables,
         spelled: &spelled,
-        lower: &lower,
         labels,
-        per_share,
+        pers,
+        units,
         texts: words.iter().map(|word| word.text).collect(),
         words,
     };
@@ -119,27 +119,13 @@ fn simplified(tables: &Tables, question: &str) -> String {
     OF_YEARS.replace_all(&question, "which year ").into_owned()
 }
 
-/// Where a question says "per share". In "dividends per share", "share" is a part of the name and
-/// does not ask for a share.
-struct PerShare {
-    /// The places of "per".
-    pers: Vec<Range<usize>>,
-    /// Where "share" or "unit" begins.
-    units: Vec<usize>,
-}
-
-impl PerShare {
-    /// Finds each "per share" or "per unit" in a question; none if a single table has the word "per"
-    /// in a label.
-    fn find(tables: &Tables, text: &str) -> Self {
-        let found = PER_SHARE.captures_iter(text);
-        let found =
-            found.filter_map(|of| Some((of.name("per")?.range(), of.name("unit")?.start())));
-        let (pers, units) = found
-            .filter(|_| !(tables.is_single_table() && tables.says("per")))
-            .unzip();
-        Self { pers, units }
-    }
+/// For each "per share" or "per unit" in a question, the place of "per" and where "share" begins.
+/// None if a single table has the word "per" in a label.
+fn per_share(tables: &Tables, text: &str) -> (Vec<Range<usize>>, Vec<usize>) {
+    let found = PER_SHARE.captures_iter(text);
+    let found = found.filter(|_| !(tables.is_single_table() && tables.says("per")));
+    let place = |of: Captures<'_>| Some((of.name("per")?.range(), of.name("unit")?.start()));
+    found.filter_map(place).unzip()
 }
 
 /// A word of a question, without the punctuation around it.
@@ -224,11 +210,13 @@ impl<'q> Tokens<'q> {
 /// parts.
 struct QuestionWords<'q> {
     tables: &'q Tables,
-    /// The question as spelled, and in lower case.
+    /// The question as spelled.
     spelled: &'q str,
-    lower: &'q str,
     labels: LabelPlaces,
-    per_share: PerShare,
+    /// The places of [`per_share`]. In "dividends per share", "share" is a part of the name and
+    /// does not ask for a share.
+    pers: Vec<Range<usize>>,
+    units: Vec<usize>,
     words: Vec<Word<'q>>,
     texts: Vec<&'q str>,
 }
@@ -240,24 +228,21 @@ impl QuestionWords<'_> {
         let cue = self.cue(at, word, before);
         let name = name_at(self.texts.get(at..).unwrap_or_default());
         let name = name.filter(|(length, ..)| cue.is_none_or(|(_, of_cue)| *length >= of_cue));
-        if let Some(scope) = self.tables.scope(word.text) {
-            return (1, TokenPart::Word(vec![scope.to_owned()]));
+        let own = self.tables.scope(word.text);
+        let own = own.or_else(|| self.spelled_in_label(word));
+        let over = || self.is_over_of_label(at, word, before);
+        if let Some(own) = own.or_else(|| over().then_some(word.text)) {
+            return (1, TokenPart::Word(vec![own.to_owned()]));
         }
-        if let Some(spelled) = self.spelled_in_label(word) {
-            return (1, TokenPart::Word(vec![spelled.to_owned()]));
-        }
+        let next = self.start(at + 1);
         // This "per" does not divide. In a report, it is a filler in "per diluted share".
-        if self.per_share.pers.contains(&word.range) && cue.is_some() && name.is_none() {
-            let next = self.start(at + 1);
-            let part = if self.tables.is_single_table() || self.per_share.units.contains(&next) {
+        if self.pers.contains(&word.range) && cue.is_some() && name.is_none() {
+            let part = if self.tables.is_single_table() || self.units.contains(&next) {
                 TokenPart::Word(word.stems.clone())
             } else {
                 TokenPart::Filler
             };
             return (1, part);
-        }
-        if self.is_over_of_label(at, word, before) {
-            return (1, TokenPart::Word(vec![word.text.to_owned()]));
         }
         if let Some((length, concept, said)) = name {
             return (length, TokenPart::Name(concept, said));
@@ -269,12 +254,8 @@ impl QuestionWords<'_> {
             return (1, TokenPart::Filler);
         }
         // "Sales after refunds" means sales net of refunds.
-        let follows = || {
-            before
-                .next_start()
-                .is_none_or(|mark| mark > self.start(at + 1))
-        };
-        if !self.tables.is_single_table() && word.text == "after" && at > 0 && follows() {
+        let follows = before.next_start().is_none_or(|mark| mark > next);
+        if !self.tables.is_single_table() && word.text == "after" && at > 0 && follows {
             return (1, TokenPart::Word(vec!["net".to_owned()]));
         }
         (1, TokenPart::Word(word.stems.clone()))
@@ -288,35 +269,39 @@ impl QuestionWords<'_> {
 
     /// The cue at a word with its number of words, unless the words mean something else here.
     fn cue(&self, at: usize, word: &Word<'_>, before: &Tokens<'_>) -> Option<(Cue, usize)> {
-        let tables = self.tables;
-        // "And" between two periods does not begin another operand: "sales in 2019 and 2021".
-        let joins_periods = before.ends_in_period()
-            && before.next_mark().is_some_and(|(range, part)| {
+        let single = self.tables.is_single_table();
+        let (cue, length) = cue_at(self.texts.get(at..).unwrap_or_default())?;
+        let joins_periods = || {
+            let next = before.next_mark().filter(|_| before.ends_in_period());
+            next.is_some_and(|(range, part)| {
                 range.start <= self.start(at + 1) && matches!(part, TokenPart::Period(_))
-            });
-        let next = self.texts.get(at + 1);
-        cue_at(self.texts.get(at..).unwrap_or_default()).filter(|(cue, length)| {
-            let mut own = self.words.iter().skip(at).take(*length);
-            !(own.any(|own| self.labels.has(&own.range))
-                || *cue == Cue::Share
-                    && !tables.is_single_table()
-                    && self.per_share.units.contains(&word.range.start)
-                || *cue == Cue::Share && tables.is_single_table() && tables.says("share")
-                || *cue == Cue::And && joins_periods
-                || *cue == Cue::Fall && next == Some(&"due")
-                || *cue == Cue::To && next == Some(&"be")
-                // "Not" excludes in "was not from the North", but is part of a name in "not yet
-                // recognized".
-                || word.text == "not"
-                    && !(before.out.last().is_some_and(|last| last.is_in(VERBS))
-                        && next.is_some_and(|next| !lists("yet", next)))
-                || matches!(cue, Cue::Except | Cue::Multiple | Cue::Covers) && tables.is_single_table())
-        })
+            })
+        };
+        let after_verb = || before.out.last().is_some_and(|last| last.is_in(VERBS));
+        let next = self.texts.get(at + 1).copied();
+        let is_other = match cue {
+            Cue::Share if single => self.tables.says("share"),
+            Cue::Share => self.units.contains(&word.range.start),
+            // "And" between two periods does not begin another operand: "sales in 2019 and 2021".
+            Cue::And => joins_periods(),
+            Cue::Fall => next == Some("due"),
+            Cue::To => next == Some("be"),
+            Cue::Except | Cue::Multiple | Cue::Covers if single => true,
+            // "Not" excludes in "was not from the North", but is part of a name in "not yet
+            // recognized".
+            Cue::Except if word.text == "not" => {
+                !(after_verb() && next.is_some_and(|next| next != "yet"))
+            }
+            _ => false,
+        };
+        let mut own = self.words.iter().skip(at).take(length);
+        let in_label = own.any(|own| self.labels.has(&own.range));
+        (!is_other && !in_label).then_some((cue, length))
     }
 
     /// The spelling of a word that would be a filler, if a label spells it so: "IT", but not "it".
     fn spelled_in_label(&self, word: &Word<'_>) -> Option<&str> {
-        self.spelled.get(word.range.clone()).filter(|spelled| {
+        Some(self.spelled(word)).filter(|spelled| {
             let other = spelled.eq_ignore_ascii_case(word.text) && *spelled != word.text;
             let single = self.tables.is_single_table();
             other && word.stems.is_empty() && single && self.tables.says(spelled)
@@ -351,17 +336,16 @@ impl QuestionWords<'_> {
 
     /// The text of the word before a word.
     fn before(&self, at: usize) -> Option<&str> {
-        let before = self.texts.get(at.checked_sub(1)?);
-        before.copied()
+        self.texts.get(at.checked_sub(1)?).copied()
     }
 
     /// Makes a filler or a cue a name if it is spelled as one. A light word such as "Total" keeps
     /// its capital, so that it meets no label by chance.
     fn unless_proper(&self, at: usize, word: &Word<'_>, part: TokenPart) -> TokenPart {
         match part {
-            TokenPart::Filler | TokenPart::Cue(_) if self.is_proper(at, &word.range) => {
+            TokenPart::Filler | TokenPart::Cue(_) if self.is_proper(at, word) => {
                 let own = if is_light(word.text) {
-                    self.spelled_at(&word.range)
+                    self.spelled(word)
                 } else {
                     word.text
                 };
@@ -371,23 +355,22 @@ impl QuestionWords<'_> {
         }
     }
 
-    fn spelled_at(&self, range: &Range<usize>) -> &str {
-        self.spelled.get(range.clone()).unwrap_or_default()
+    fn spelled(&self, word: &Word<'_>) -> &str {
+        self.spelled.get(word.range.clone()).unwrap_or_default()
     }
 
     /// True for a word like "Post" in "sales to Post": a preposition precedes its capital, so it is
     /// a name even if it would be a filler or a cue elsewhere.
-    fn is_proper(&self, at: usize, range: &Range<usize>) -> bool {
+    fn is_proper(&self, at: usize, word: &Word<'_>) -> bool {
         let capital = |text: &str| text.starts_with(char::is_uppercase);
-        let behind = self.spelled.get(range.end..).unwrap_or_default();
+        let behind = self.spelled.get(word.range.end..).unwrap_or_default();
         let before = self.before(at);
         let named = before.is_some_and(|before| lists("of at to from by for with", before));
-        let text = self.lower.get(range.clone()).unwrap_or_default();
         // "Total" in "of Total Net Sales" is not a name.
-        let total = text == "total" && capital(behind.trim_start());
+        let total = word.text == "total" && capital(behind.trim_start());
         (named || behind.starts_with('\''))
-            && capital(self.spelled_at(range))
+            && capital(self.spelled(word))
             && !total
-            && !lists(NO_NAMES, text)
+            && !lists(NO_NAMES, word.text)
     }
 }
