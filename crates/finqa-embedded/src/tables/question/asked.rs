@@ -1,7 +1,7 @@
 //! Reads what a question asks for: an operation and its operands.
 
 use super::operand::Operand;
-use super::operands::{SHARES, has, listed, operand, says, sides};
+use super::operands::{CHANGES, SHARES, has, listed, operand, says, sides};
 use super::phrases::Cue;
 use super::ranking::{self, Ranking};
 use super::token::{Token, TokenPart};
@@ -118,7 +118,7 @@ const PERCENT: &[Cue] = &[Cue::Percent, Cue::Ratio];
 const COMPARED: &[Cue] = &[Cue::Percent, Cue::Points];
 /// Cues that make a result a percentage, unless the question asks for points.
 const RELATIVE: &[Cue] = &[Cue::AsShareOf, Cue::Growth, Cue::Percent, Cue::ShareOf];
-/// Cues for the change of a figure.
+/// Cues for a change, or for a comparison that is one.
 #[rustfmt::skip]
 const MOVES: &[Cue] = &[
     Cue::Change, Cue::Difference, Cue::Fall, Cue::Growth, Cue::Improve, Cue::Points, Cue::Rise, Cue::Versus,
@@ -189,19 +189,13 @@ pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
         }
     }
     // In "debt in all, current and non-current", both parts are one figure and not a list.
-    let both = tokens
-        .iter()
-        .any(|token| matches!(token.part, TokenPart::BothTerms));
-    let of_both: Vec<Token>;
-    let tokens = if both && !single {
-        let kept = tokens.iter().filter(|token| {
-            !matches!(token.cue(), Some(Cue::Sum | Cue::Total | Cue::And)) && token.text != ","
-        });
-        of_both = kept.cloned().collect();
-        of_both.as_slice()
-    } else {
-        tokens
+    let is_both = |token: &Token| matches!(token.part, TokenPart::BothTerms);
+    let both = !single && tokens.iter().any(is_both);
+    let joins = |token: &Token| {
+        matches!(token.cue(), Some(Cue::Sum | Cue::Total | Cue::And)) || token.text == ","
     };
+    let kept = tokens.iter().filter(|token| !(both && joins(token)));
+    let tokens: &[Token] = &kept.cloned().collect::<Vec<Token>>();
     // "Which was larger, A or B?" has the same forms as "Was A or B larger?".
     let yes_no = tokens.first()?.is_in(YES_NO) || has(tokens, &[Cue::Or]);
     if !yes_no && let Some(extreme) = extreme(tokens, single) {
@@ -216,15 +210,13 @@ pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
         && (asked.since || asked.operands.iter().any(several))
         && !asked.operands.iter().all(lists_them);
     // "In 2031 and a year earlier" asks for two values and not for their change.
-    let changes = MOVES.iter().filter(|cue| **cue != Cue::YearAgo);
-    let moves = has(tokens, &changes.copied().collect::<Vec<Cue>>());
+    let moves = has(tokens, CHANGES) || has(tokens, &[Cue::Versus]);
     let is_unmet = |token: &&Token| {
         let ago = token.cue() == Some(Cue::YearAgo) && token.text.starts_with("a year");
         of_each && token.is_of_each() || token.is_of_part() || ago && !moves
     };
-    asked
-        .unused
-        .extend(tokens.iter().find(is_unmet).map(|token| token.text.clone()));
+    let unmet = tokens.iter().find(is_unmet);
+    asked.unused.extend(unmet.map(|token| token.text.clone()));
     Some(asked)
 }
 
@@ -243,10 +235,8 @@ pub(crate) fn guess(tokens: &[Token]) -> Asked {
         Cue::To,
         Cue::Total,
     ];
-    let named = tokens
-        .iter()
-        .flat_map(Token::stems)
-        .any(|word| !is_light(word));
+    let mut stems = tokens.iter().flat_map(Token::stems);
+    let named = stems.any(|word| !is_light(word));
     let unused = tokens.iter().filter_map(|token| match token.cue() {
         Some(cue) => (!neutral.contains(&cue)).then(|| token.text.clone()),
         None => (named && token.is_earlier()).then(|| "that".to_owned()),
@@ -310,9 +300,7 @@ impl Form {
     fn operands(&self, tokens: &[Token], allowed: &[Cue], single: bool) -> Option<Vec<Operand>> {
         match &self.2 {
             One => Some(vec![operand(tokens, Some(allowed))?]),
-            Listed(least) => {
-                listed(tokens, Some(allowed), single).filter(|parts| parts.len() >= *least)
-            }
+            Listed(least) => listed(tokens, allowed, single).filter(|parts| parts.len() >= *least),
             Sides(cue) => {
                 let (left, right) = split(tokens, *cue)?;
                 // In "Did sales exceed their budget?", "their" is not read, so the question is left
@@ -370,11 +358,8 @@ impl Form {
 /// The operands on the two sides of a cue, each completed by the other. `None` if a side has a cue
 /// that is not in `allowed`.
 fn both(left: &[Token], right: &[Token], allowed: &[Cue], single: bool) -> Option<Vec<Operand>> {
-    let (left, right) = (
-        operand(left, Some(allowed))?,
-        operand(right, Some(allowed))?,
-    );
-    sides(left, right, single)
+    let left = operand(left, Some(allowed))?;
+    sides(left, operand(right, Some(allowed))?, single)
 }
 
 /// Ways to split the tokens into a whole and a part: "A came from B", or "B in A".
@@ -395,10 +380,8 @@ fn apart(tokens: &[Token]) -> Option<(Vec<String>, &[Token])> {
     let leaves_out = first.cue() == Some(Cue::Except) || first.text == "after";
     let at = tokens.iter().position(|token| token.is_in("which what"))?;
     let (before, rest) = tokens.split_at(at);
-    let stems = before
-        .iter()
-        .filter(|token| token.text != "after")
-        .flat_map(Token::stems);
+    let named = before.iter().filter(|token| token.text != "after");
+    let stems = named.flat_map(Token::stems);
     leaves_out.then(|| (stems.cloned().collect(), rest))
 }
 
@@ -413,10 +396,8 @@ fn extreme(tokens: &[Token], single: bool) -> Option<Option<Asked>> {
     let largest = has(tokens, &[Cue::Largest]) || asks && has(tokens, &[Cue::More]);
     // "What was A less B?" asks for a number.
     let subtracts = |token: &Token| token.text == "less" && which.is_none();
-    let less = tokens
-        .iter()
-        .any(|token| token.cue() == Some(Cue::Less) && !subtracts(token));
-    let smallest = has(tokens, &[Cue::Smallest]) || asks && less;
+    let less = |token: &Token| token.cue() == Some(Cue::Less) && !subtracts(token);
+    let smallest = has(tokens, &[Cue::Smallest]) || asks && tokens.iter().any(less);
     if which.is_none() && !largest && !smallest || !single && !asks {
         return None;
     }
@@ -453,15 +434,9 @@ fn wanted_answer(tokens: &[Token], single: bool) -> Option<(Which, &[Token])> {
     if let Some((_, length)) = TIMES.iter().find(|(times, _)| lists(times, &last.text)) {
         return Some((Which::Period(*length), rest));
     }
-    let with_word = |token: &Token| {
-        let stems = token.stems().iter().cloned();
-        stems
-            .map(|stem| (stem, token.text.clone()))
-            .collect::<Vec<_>>()
-    };
-    let stems: Vec<_> = noun.iter().flat_map(with_word).collect();
+    let words: Vec<_> = noun.iter().flat_map(Token::words).collect();
     let dated = noun.iter().any(|token| token.period().is_some());
     let compares =
         has(rest, &[Cue::Largest, Cue::Smallest]) || !single && has(rest, &[Cue::More, Cue::Less]);
-    (compares && !stems.is_empty() && !dated).then_some((Which::Label(stems), rest))
+    (compares && !words.is_empty() && !dated).then_some((Which::Label(words), rest))
 }

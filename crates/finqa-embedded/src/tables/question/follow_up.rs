@@ -10,7 +10,7 @@ use regex::Regex;
 use super::asked::{Asked, Operation};
 use super::names::name_at;
 use super::operand::Operand;
-use super::operands::{has, operand, says};
+use super::operands::{CHANGES, has, operand, says};
 use super::phrases::Cue;
 use super::token::{Token, TokenPart};
 use crate::tables::page::Tables;
@@ -117,17 +117,6 @@ const RELATIONS: &[Cue] = &[
 fn is_lead(token: &Token) -> bool {
     token.is_in(LEADS) || token.cue() == Some(Cue::And)
 }
-
-/// Cues for the change of one figure.
-const CHANGES: &[Cue] = &[
-    Cue::Change,
-    Cue::Difference,
-    Cue::Fall,
-    Cue::Growth,
-    Cue::Improve,
-    Cue::Points,
-    Cue::Rise,
-];
 
 /// True if a question about a report needs the last one: for a side of a relation ("and as a share
 /// of net sales?"), or for the part that "its" refers to.

@@ -8,6 +8,17 @@ use crate::tables::words::{VERBS, is_light, plain_stems};
 /// The entry of [`Operand::except`] that separates two names that are left out.
 pub(crate) const AND: &str = ",";
 
+/// Cues for the change of a figure.
+pub(crate) const CHANGES: &[Cue] = &[
+    Cue::Change,
+    Cue::Difference,
+    Cue::Fall,
+    Cue::Growth,
+    Cue::Improve,
+    Cue::Points,
+    Cue::Rise,
+];
+
 /// Cues that ask for a percentage. A figure or a change can be asked for with them.
 pub(crate) const SHARES: &[Cue] = &[Cue::Percent, Cue::Share];
 
@@ -38,10 +49,8 @@ pub(crate) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
     let mut out = unnamed(tokens);
     let year = tokens.iter().find_map(|token| token.period()?.end.year);
     let mut except = Vec::new();
-    let others = tokens
-        .iter()
-        .flat_map(Token::stems)
-        .any(|word| !is_light(word));
+    let mut stems = tokens.iter().flat_map(Token::stems);
+    let others = stems.any(|word| !is_light(word));
     for (at, token) in tokens.iter().enumerate() {
         if !out.except.is_empty() {
             if leaves_out(&mut out.except, token, tokens.get(at + 1)) {
@@ -66,10 +75,7 @@ pub(crate) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
             // understood.
             TokenPart::Earlier(_) if allowed.is_some() && others => return None,
             TokenPart::Earlier(of) => out.add_earlier(of),
-            TokenPart::Word(stems) => {
-                let words = stems.iter().map(|stem| (stem.clone(), token.text.clone()));
-                out.words.extend(words);
-            }
+            TokenPart::Word(_) => out.words.extend(token.words()),
             TokenPart::Name(concept, said) => out.add_name(concept, *said),
             // In "from Q3 to Q4 2032", the year belongs to both quarters.
             TokenPart::Period(span) => out.add_span(*span, year),
@@ -118,8 +124,7 @@ fn unnamed(tokens: &[Token]) -> Operand {
 /// Adds a token behind "outside" to what is left out. False for a period, a verb or an operation,
 /// where the exclusion ends: "Sales outside the US in 2031".
 fn leaves_out(except: &mut Vec<(String, String)>, token: &Token, next: Option<&Token>) -> bool {
-    let stems = token.stems();
-    except.extend(stems.iter().map(|stem| (stem.clone(), token.text.clone())));
+    except.extend(token.words());
     let article = matches!(token.part, TokenPart::Filler) && !token.is_in(VERBS);
     // "Outside the US and Canada" leaves out both.
     let more = next.is_some_and(|next| !next.stems().is_empty());
@@ -127,16 +132,12 @@ fn leaves_out(except: &mut Vec<(String, String)>, token: &Token, next: Option<&T
     if joins {
         except.push((AND.to_owned(), token.text.clone()));
     }
-    joins || article || !stems.is_empty()
+    joins || article || !token.stems().is_empty()
 }
 
 /// The operands of "A, B and C" or "A plus B"; a single operand if nothing is listed. `None` if a
 /// part is not a figure.
-pub(crate) fn listed(
-    tokens: &[Token],
-    allowed: Option<&[Cue]>,
-    single: bool,
-) -> Option<Vec<Operand>> {
+pub(crate) fn listed(tokens: &[Token], allowed: &[Cue], single: bool) -> Option<Vec<Operand>> {
     let joins = |token: &Token| matches!(token.cue(), Some(Cue::And | Cue::Plus));
     // A comma separates operands only before the last "and"; elsewhere it is punctuation.
     let is_and = |token: &Token| token.cue() == Some(Cue::And);
@@ -145,7 +146,7 @@ pub(crate) fn listed(
     let list = list.split(|token| joins(token) || token.text == ",");
     let parts = list.chain(rest.split(joins));
     let parts = parts.filter(|part| !part.is_empty());
-    let parts = parts.map(|part| operand(part, allowed));
+    let parts = parts.map(|part| operand(part, Some(allowed)));
     let parts = parts.collect::<Option<Vec<Operand>>>()?;
     // In "A and B from 2019 to 2021", it is unclear for which year A is asked, so such a list is
     // not looked up in a single table.

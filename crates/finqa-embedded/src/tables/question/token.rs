@@ -83,6 +83,12 @@ impl Token {
             || self.is_in("annualized yearly")
     }
 
+    /// The stems of a word or a name, each with the text.
+    pub(crate) fn words(&self) -> impl Iterator<Item = (String, String)> {
+        let stems = self.stems().iter();
+        stems.map(|stem| (stem.clone(), self.text.clone()))
+    }
+
     /// The stems of a word or a name; empty for all other parts.
     pub(crate) fn stems(&self) -> &[String] {
         match &self.part {
