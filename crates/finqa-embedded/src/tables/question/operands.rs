@@ -48,15 +48,14 @@ fn goes_through(tokens: &[Token]) -> bool {
 pub(crate) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Operand> {
     let mut out = unnamed(tokens);
     let year = tokens.iter().find_map(|token| token.period()?.end.year);
-    let mut except = Vec::new();
+    // True inside of "outside the US", up to its last word.
+    let mut excludes = false;
     let mut stems = tokens.iter().flat_map(Token::stems);
     let others = stems.any(|word| !is_light(word));
     for (at, token) in tokens.iter().enumerate() {
-        if !out.except.is_empty() {
-            if leaves_out(&mut out.except, token, tokens.get(at + 1)) {
-                continue;
-            }
-            except.append(&mut out.except);
+        excludes = excludes && leaves_out(&mut out.except, token, tokens.get(at + 1));
+        if excludes {
+            continue;
         }
         match &token.part {
             TokenPart::Filler | TokenPart::PerYear => {}
@@ -64,11 +63,10 @@ pub(crate) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
             TokenPart::Each(count, months) => out.each = Some((*count, *months)),
             TokenPart::Cue(Cue::Except) => {
                 // The first word, which the label may have too: "Sales outside the US".
-                let said = plain_stems(&token.text).into_iter();
-                out.except = said
-                    .map(|stem| (stem, token.text.clone()))
-                    .take(1)
-                    .collect();
+                let said = plain_stems(&token.text).into_iter().take(1);
+                let said = said.map(|stem| (stem, token.text.clone()));
+                out.except.extend(said);
+                excludes = true;
             }
             TokenPart::Statement(named) => out.statement = Some(*named),
             // "How much of that was net income?" names a figure besides the earlier one; it is not
@@ -92,31 +90,22 @@ pub(crate) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
             TokenPart::Cue(_) => return None,
         }
     }
-    except.append(&mut out.except);
-    out.except = except;
-    let said: Vec<String> = tokens
-        .iter()
-        .flat_map(|token| plain_stems(&token.text))
-        .collect();
+    let said = tokens.iter().flat_map(|token| plain_stems(&token.text));
+    let said: Vec<String> = said.collect();
     out.rename(&|word| said.contains(word));
     Some(out)
 }
 
 /// An operand without a name, with what the cues and the phrases of the question say about it.
 fn unnamed(tokens: &[Token]) -> Operand {
+    let texts: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
     Operand {
         through: goes_through(tokens),
         falls: has(tokens, &[Cue::Fall]),
         improves: has(tokens, &[Cue::Improve]),
         // An average balance is not that of one day.
         balance: !has(tokens, &[Cue::Average]) && says(tokens, "balance balances"),
-        counts: match tokens {
-            [first, second, ..] => matches!(
-                (first.text.as_str(), second.text.as_str()),
-                ("how", "many") | ("number", "of")
-            ),
-            _ => false,
-        },
+        counts: matches!(texts.as_slice(), ["how", "many", ..] | ["number", "of", ..]),
         ..Operand::default()
     }
 }
