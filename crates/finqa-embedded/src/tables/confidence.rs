@@ -67,8 +67,7 @@ impl Tables {
             let parts: Vec<Operand> = match (of.quotient(), of.formula()) {
                 (Some((part, whole)), _) => vec![part, whole.without_words()],
                 (None, Some((formula, rest))) => {
-                    let terms = formula.above.iter().chain(&formula.below);
-                    let terms = terms.filter(|term| !term.optional);
+                    let terms = formula.terms().filter(|term| !term.optional);
                     terms.map(|term| rest.of_term(term)).collect()
                 }
                 (None, None) => return self.said_of(of, cells),

@@ -51,28 +51,30 @@ impl Formula {
     /// Reads a formula such as `a+b?-c/d`, in which `?` marks an optional term.
     fn read(text: &'static str) -> Self {
         let terms = |sum: &'static str| {
-            let terms = sum.split_inclusive(['+', '-']);
-            // `split_inclusive` leaves the sign of each term at the end of the term before it.
-            let signs = ['+']
-                .into_iter()
-                .chain(terms.clone().filter_map(|part| part.chars().last()));
-            let read = |(part, sign): (&'static str, char)| {
+            let mut subtracted = false;
+            let read = |part: &'static str| {
                 let name = part.trim_end_matches(['+', '-']);
-                SumTerm {
+                let term = SumTerm {
                     name: name.trim_end_matches('?'),
-                    subtracted: sign == '-',
+                    subtracted,
                     optional: name.ends_with('?'),
-                }
+                };
+                // `split_inclusive` leaves the sign of a term at the end of the term before it.
+                subtracted = part.ends_with('-');
+                term
             };
-            terms.clone().zip(signs).map(read).collect()
+            sum.split_inclusive(['+', '-']).map(read).collect()
         };
-        let (above, below) = text
-            .split_once('/')
-            .map_or((text, None), |(a, b)| (a, Some(b)));
+        let (above, below) = text.split_once('/').unwrap_or((text, ""));
         Self {
             above: terms(above),
-            below: below.map_or_else(Vec::new, terms),
+            below: terms(below),
         }
+    }
+
+    /// The terms of both sums.
+    pub(crate) fn terms(&self) -> impl Iterator<Item = &SumTerm> {
+        self.above.iter().chain(&self.below)
     }
 }
 
@@ -97,20 +99,13 @@ static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
     let lines = include_str!("concepts.txt").lines();
     let lines = lines.filter(|line| !line.starts_with('#'));
     let read = |line: &'static str| {
-        let (names, of) = line
-            .trim_start_matches(['=', '~', '*', '>', '+'])
-            .split_once(':')
-            .unwrap_or((line.trim_start_matches(['~', '+']), ""));
+        let bare = line.trim_start_matches(['=', '~', '*', '>', '+']);
+        let (names, of) = bare.split_once(':').unwrap_or((bare, ""));
         let sides = of.split_once('/').filter(|_| line.starts_with('='));
-        let instead_of = line
-            .strip_prefix('>')
-            .and_then(|line| line.split(':').nth(1));
-        let beside = line.split(':').nth(2).unwrap_or_default();
+        let beside = of.split_once(':').filter(|_| line.starts_with('>'));
         let opposite = names.split('|').map(|name| name.starts_with('-'));
-        let names: Vec<&str> = names
-            .split('|')
-            .map(|name| name.trim_start_matches('-'))
-            .collect();
+        let names = names.split('|').map(|name| name.trim_start_matches('-'));
+        let names: Vec<&str> = names.collect();
         let spelled = |name: &&str| name.split(' ').flat_map(spelled).collect();
         Concept {
             opposite: opposite.collect(),
@@ -119,11 +114,9 @@ static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
             written: names,
             quotient: sides.map(|(part, whole)| (plain_stems(part), plain_stems(whole))),
             formula: line.starts_with('*').then(|| Formula::read(of)),
-            instead_of: instead_of.map(|of| {
-                (
-                    of.split('|').map(plain_stems).collect(),
-                    plain_stems(beside),
-                )
+            instead_of: beside.map(|(of, words)| {
+                let names = of.split('|').map(plain_stems);
+                (names.collect(), plain_stems(words))
             }),
             stated: line.starts_with('+'),
             loose: line.starts_with('~'),
@@ -139,11 +132,8 @@ const LONGEST: usize = 12;
 /// The longest name that a text begins with: its number of words, the figure, and the index of the
 /// name. On a tie, an amount precedes a ratio.
 pub(crate) fn name_at(text: &[&str]) -> Option<(usize, &'static Concept, usize)> {
-    let words: Vec<Vec<String>> = text
-        .iter()
-        .take(LONGEST)
-        .map(|word| spelled(word))
-        .collect();
+    let words = text.iter().take(LONGEST).map(|word| spelled(word));
+    let words: Vec<Vec<String>> = words.collect();
     let longest = |concept: &'static Concept| {
         let names = concept.spelled.iter().enumerate();
         let lengths = names.filter_map(|(at, name)| Some((taken(&words, name)?, at)));
@@ -174,15 +164,10 @@ fn spelled(word: &str) -> Vec<String> {
 /// The number of words that a name takes at the beginning of a text; `None` if the text does not
 /// begin with it.
 fn taken(words: &[Vec<String>], name: &[String]) -> Option<usize> {
-    let mut name = name.iter().peekable();
-    name.peek()?;
+    let mut rest = name;
     for (at, stems) in words.iter().enumerate() {
-        for stem in stems {
-            if name.next() != Some(stem) {
-                return None;
-            }
-        }
-        if name.peek().is_none() {
+        rest = rest.strip_prefix(stems.as_slice())?;
+        if rest.is_empty() {
             return Some(at + 1);
         }
     }
@@ -236,9 +221,9 @@ pub(crate) fn quotients() -> impl Iterator<Item = &'static Concept> {
 
 /// The amount with this name, and the index of the name; `None` for ratios and unknown names.
 pub(crate) fn amount_named(name: &[String]) -> Option<(&'static Concept, usize)> {
-    let amounts = CONCEPTS.iter().filter(|one| one.quotient.is_none());
+    let mut amounts = CONCEPTS.iter().filter(|one| one.quotient.is_none());
     let said = |one: &Concept| one.names.iter().position(|other| other == name);
-    amounts.filter_map(|one| Some((one, said(one)?))).next()
+    amounts.find_map(|one| Some((one, said(one)?)))
 }
 
 /// True if questions name a row. Either they have all words of its label, apart from light words
@@ -253,33 +238,22 @@ pub fn names_row<'q>(questions: impl Iterator<Item = &'q str>, label: &str) -> b
         let concept = CONCEPTS
             .iter()
             .find(|one| names.iter().all(|name| one.names.contains(name)));
-        let formula = concept.and_then(|one| one.formula.as_ref());
-        let of_formula = formula
-            .into_iter()
-            .flat_map(|of| of.above.iter().chain(&of.below));
+        let formula = concept.and_then(|one| one.formula.as_ref()).into_iter();
+        let terms = formula.flat_map(|of| of.terms().map(|term| term.name.to_owned()));
         let sides = concept.and_then(|one| one.quotient.as_ref()).into_iter();
         let sides = sides.flat_map(|(part, whole)| [part.join(" "), whole.join(" ")]);
-        of_formula
-            .map(|term| term.name.to_owned())
-            .chain(sides)
-            .collect()
+        terms.chain(sides).collect()
     };
     // A formula can have measures as terms: net debt uses total debt.
     let mut at = 0;
     while let Some(names) = asked.get(at) {
-        let more: Vec<_> = terms(names)
-            .iter()
-            .flat_map(|term| ways_to_say(term))
-            .collect();
-        asked.extend(more);
+        let terms = terms(names);
+        asked.extend(terms.iter().flat_map(|term| ways_to_say(term)));
         at += 1;
     }
     let said = |word: &String| {
-        asked
-            .iter()
-            .flatten()
-            .flatten()
-            .any(|other| same_word(other, word))
+        let mut words = asked.iter().flatten().flatten();
+        words.any(|other| same_word(other, word))
     };
     let is_named = |name: &Vec<String>| name.iter().all(|word| all.contains(word));
     // A plain word has only one way to say it.
