@@ -88,15 +88,11 @@ impl Operand {
 
     /// True if both name the same figure, in any period.
     pub(crate) fn is_same_figure(&self, other: &Self) -> bool {
-        let names = |of: &Self| -> Vec<*const Concept> {
-            of.names
-                .iter()
-                .map(|(one, _)| std::ptr::from_ref(*one))
-                .collect()
-        };
-        let stems =
-            |of: &Self| -> Vec<String> { of.words.iter().map(|(stem, _)| stem.clone()).collect() };
-        self.rows == other.rows && names(self) == names(other) && stems(self) == stems(other)
+        let names = self.names.iter().map(|(one, _)| std::ptr::from_ref(*one));
+        let stems = self.words.iter().map(|(stem, _)| stem);
+        self.rows == other.rows
+            && names.eq(other.names.iter().map(|(one, _)| std::ptr::from_ref(*one)))
+            && stems.eq(other.words.iter().map(|(stem, _)| stem))
     }
 
     /// The period asked for. For a balance, it is the last day of that period.
