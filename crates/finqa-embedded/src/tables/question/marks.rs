@@ -152,22 +152,18 @@ impl Marks {
     /// Takes the fixed phrases out of the question and makes a token of each. A phrase inside a
     /// label of the page stays.
     fn take_phrases(&mut self, labels: &LabelPlaces) {
-        let filler: fn(&str) -> TokenPart = |_| TokenPart::Filler;
-        let of_year_ago: fn(&str) -> TokenPart = |_| TokenPart::Cue(Cue::YearAgo);
-        let of_both_terms: fn(&str) -> TokenPart = |_| TokenPart::BothTerms;
-        let per_year: fn(&str) -> TokenPart = |_| TokenPart::PerYear;
-        let of_statement: fn(&str) -> TokenPart =
-            |name| TokenPart::Statement(NamedStatement::read(name));
         // What a form takes, later ones do not see: "versus last year" has a relative time too.
-        let forms = [
-            (&YEAR_AGO, of_year_ago),
-            (&RELATIVE_TIME, filler),
-            (&PER_YEAR, per_year),
-            (&STATEMENT, of_statement),
-            (&BOTH_TERMS, of_both_terms),
-            (&OF_LAST, filler),
-            (&WHICH_PERIOD, filler),
-            (&FIRST_MONTHS, filler),
+        let forms: [(&Regex, fn(&str) -> TokenPart); 8] = [
+            (&YEAR_AGO, |_| TokenPart::Cue(Cue::YearAgo)),
+            (&RELATIVE_TIME, |_| TokenPart::Filler),
+            (&PER_YEAR, |_| TokenPart::PerYear),
+            (&STATEMENT, |name| {
+                TokenPart::Statement(NamedStatement::read(name))
+            }),
+            (&BOTH_TERMS, |_| TokenPart::BothTerms),
+            (&OF_LAST, |_| TokenPart::Filler),
+            (&WHICH_PERIOD, |_| TokenPart::Filler),
+            (&FIRST_MONTHS, |_| TokenPart::Filler),
         ];
         for (form, part) in forms {
             for found in form.captures_iter(&self.rest.clone()) {
@@ -196,13 +192,10 @@ impl Marks {
 /// year", which is one period.
 fn each(text: &str) -> Option<TokenPart> {
     let words: Vec<&str> = text.split(' ').collect();
-    let count = words.iter().find_map(|word| match *word {
-        "two" => Some(2),
-        "three" => Some(3),
-        "four" => Some(4),
-        "five" => Some(5),
-        "six" => Some(6),
-        word => word.parse().ok(),
+    let numbers = ["two", "three", "four", "five", "six"];
+    let count = words.iter().find_map(|word| {
+        let spelled = numbers.iter().position(|number| number == word);
+        spelled.map(|at| at + 2).or_else(|| word.parse().ok())
     });
     let months = match words.last()?.trim_end_matches('s') {
         "year" => 12,
