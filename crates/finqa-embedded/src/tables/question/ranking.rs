@@ -6,7 +6,7 @@ use super::operand::Operand;
 use super::operands::{has, operand, says};
 use super::phrases::Cue;
 use super::token::{Token, TokenPart};
-use crate::tables::words::lists;
+use crate::tables::words::{lists, stems};
 
 /// How the parts of a whole are compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,7 +76,7 @@ const FASTEST: &str = "fastest quickest";
 const SLOWEST: &str = "slowest";
 const BEST: &str = "best strongest fattest";
 const WORST: &str = "worst weakest";
-const ORDINALS: [&str; 3] = ["second", "third", "fourth"];
+const ORDINALS: &str = "second third fourth";
 
 /// Words of a question that ask for an amount of money, so that "the most" is not a percentage.
 const AMOUNTS: &str = "dollars dollar euros absolute amount";
@@ -132,7 +132,7 @@ fn measure_and_order(tokens: &[Token]) -> Option<(Measure, Order)> {
         || compares && has(tokens, &[Cue::More]);
     let largest = has(tokens, &[Cue::Largest]) || says(FASTEST) || says(BEST);
     let smallest = has(tokens, &[Cue::Smallest]) || says(SLOWEST) || says(WORST);
-    let place = ORDINALS.iter().position(|ordinal| says(ordinal));
+    let place = ORDINALS.split(' ').position(says);
     // "Second" has the index 0.
     let place = place.map_or(1, |place| place + 2);
     let by = match () {
@@ -155,18 +155,11 @@ fn measure_and_order(tokens: &[Token]) -> Option<(Measure, Order)> {
 
 /// True if a token says how the parts are ranked, and so does not name the figure.
 fn is_ranking_word(token: &Token) -> bool {
-    let sizes = [
-        Cue::Largest,
-        Cue::Smallest,
-        Cue::More,
-        Cue::Less,
-        Cue::YearAgo,
-        Cue::Percent,
-    ];
-    let of_rank = |cue: Cue| MOVES.contains(&cue) || sizes.contains(&cue);
+    let sizes = [Cue::Largest, Cue::Smallest, Cue::More, Cue::Less];
+    let cues = [MOVES, &sizes, &[Cue::YearAgo, Cue::Percent]];
+    let of_rank = |cue: Cue| cues.iter().any(|list| list.contains(&cue));
     let mut words = [
-        GAINED, LOST, FASTEST, SLOWEST, BEST, WORST, AMOUNTS, LEADING, ORDINALS[0], ORDINALS[1],
-        ORDINALS[2],
+        GAINED, LOST, FASTEST, SLOWEST, BEST, WORST, AMOUNTS, LEADING, ORDINALS,
     ]
     .into_iter();
     // "Second" in "the second quarter" is inside a period, and so it is not a rank.
@@ -186,10 +179,8 @@ fn noun(tokens: &[Token], which: usize) -> Option<(usize, Vec<(String, String)>)
     };
     let phrase = rest.iter().take_while(names).count();
     let phrase = rest.get(..phrase)?;
-    let last = phrase
-        .iter()
-        .position(is_noun)
-        .or(phrase.len().checked_sub(1));
+    let last = phrase.iter().position(is_noun);
+    let last = last.or(phrase.len().checked_sub(1));
     // The noun can follow the superlative: "What was the second largest segment by revenue?"
     let behind = || {
         let superlative = tokens.iter().position(|token| {
@@ -198,31 +189,26 @@ fn noun(tokens: &[Token], which: usize) -> Option<(usize, Vec<(String, String)>)
                 || words.any(|list| token.is_in(list))
         })?;
         let leads = tokens.get(which + 1..superlative)?;
-        let only = leads
-            .iter()
-            .all(|token| token.stems().is_empty() || ORDINALS.contains(&token.text.as_str()));
+        let is_lead = |token: &Token| token.stems().is_empty() || token.is_in(ORDINALS);
         // "The fastest growing segment"
         let mut after = tokens.iter().enumerate().skip(superlative + 1);
         let (at, _) =
             after.find(|(_, token)| !matches!(token.cue(), Some(Cue::Rise | Cue::Growth)))?;
-        (only && is_noun(tokens.get(at)?)).then_some(at)
+        (leads.iter().all(is_lead) && is_noun(tokens.get(at)?)).then_some(at)
     };
     let named = |token: &Token| matches!(token.part, TokenPart::Word(_)) || is_noun(token);
     let (first, at) = match last.filter(|last| phrase.get(*last).is_some_and(named)) {
         Some(last) => (which + 1, which + 1 + last),
-        None => {
-            let at = behind()?;
-            (at, at)
-        }
+        None => behind().map(|at| (at, at))?,
     };
     let said = tokens.get(first..=at)?.iter();
     let said = said.filter(|token| is_noun(token) || named(token) && !token.is_in(ADJECTIVES));
-    let of_token = |token: &Token| {
-        let said = bare(token).to_owned();
-        let stems = crate::tables::words::stems(&said).into_iter();
-        stems.map(|stem| (stem, said.clone())).collect::<Vec<_>>()
-    };
-    Some((at, said.flat_map(of_token).collect()))
+    let words = said.flat_map(|token| {
+        let said = bare(token);
+        let stems = stems(said).into_iter();
+        stems.map(move |stem| (stem, said.to_owned()))
+    });
+    Some((at, words.collect()))
 }
 
 /// True if the word says what the part did, and so is not a part of its noun: "which brand sold
