@@ -226,41 +226,38 @@ impl<'q> SumReader<'_, 'q> {
     }
 
     /// The question that was read; `None` if it does not ask for a sum.
-    fn finish(mut self) -> Option<TableResult<SumQuestion<'q>>> {
-        let says_direction = self.verbs.contains(&true) || self.named.contains(&true);
-        if !self.about && self.columns.is_empty() && !says_direction {
-            return None;
-        }
+    fn finish(self) -> Option<TableResult<SumQuestion<'q>>> {
         let directions = if self.verbs.contains(&true) {
             self.verbs
         } else {
             self.named
         };
+        let asks = self.about || !self.columns.is_empty() || directions.contains(&true);
+        asks.then(|| self.checked(directions))
+    }
+
+    /// The question, unless it is not clear which rows it asks for.
+    fn checked(mut self, directions: Directions) -> TableResult<SumQuestion<'q>> {
         self.asked.came_in = match directions {
-            [true, true] => {
-                return Some(missing("it is not said whether it was spent or received"));
-            }
+            [true, true] => return missing("it is not said whether it was spent or received"),
             [false, false] => None,
             [_, came_in] => Some(came_in),
         };
         if let Some(word) = self.unmet {
             let why = "is neither a name of the list nor a word about its sums";
-            return Some(missing(format!("{word:?} {why}")));
+            return missing(format!("{word:?} {why}"));
         }
         if self.refunds && self.asked.names.is_empty() {
-            return Some(missing("not all that was received is a refund"));
+            return missing("not all that was received is a refund");
         }
         let by_columns = (self.joins || self.with) && !self.columns.is_empty();
         if by_columns || self.joins && self.asked.names.len() > 1 {
-            return Some(missing("the question names several rows or columns"));
+            return missing("the question names several rows or columns");
         }
         if !self.columns.is_empty() {
-            match column_of(self.list, &self.columns) {
-                Ok(column) => self.asked.column = Some(column),
-                Err(why) => return Some(Err(why)),
-            }
+            self.asked.column = Some(column_of(self.list, &self.columns)?);
         }
-        Some(Ok(self.asked))
+        Ok(self.asked)
     }
 }
 
@@ -294,16 +291,14 @@ fn column_of(list: &TransactionList, said: &[&str]) -> TableResult<usize> {
 /// The longest name at the start of these words that a transaction has: the number of words that it
 /// takes, and the name without articles and links. `None` if there is none.
 fn name_at<'q>(list: &TransactionList, words: &[&'q str]) -> Option<(usize, Vec<&'q str>)> {
-    let inner = |word: &str| lists("the of and a an", word);
+    let is_link = |word: &str| is_link(&word.to_lowercase());
+    let is_inner = |word: &str| lists("the of and a an", &word.to_lowercase());
     (1..=words.len()).rev().find_map(|length| {
         let said = words.get(..length)?;
-        let ends = [said.first()?, said.last()?];
-        let lower = |word: &str| word.to_lowercase();
-        let is_link = |word: &&&str| is_link(&lower(word));
-        if ends.iter().any(is_link)
-            || said
-                .iter()
-                .any(|word| is_link(&word) && !inner(&lower(word)))
+        let mut inside = said.iter();
+        if is_link(said.first()?)
+            || is_link(said.last()?)
+            || inside.any(|word| is_link(word) && !is_inner(word))
         {
             return None;
         }
