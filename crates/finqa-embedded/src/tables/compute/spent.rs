@@ -253,7 +253,8 @@ impl Tables {
             (None, amounts) => *amounts.first().ok_or(Doubt::Open)?,
         };
         let place = Place {
-            table: list.table,
+            // A page with a list has no other table.
+            table: 0,
             row: row.row,
             column,
         };

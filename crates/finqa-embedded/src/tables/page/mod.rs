@@ -95,7 +95,7 @@ impl Tables {
                 .tables()
                 .next()
                 .filter(|_| tables.len() == 1)
-                .and_then(|table| TransactionList::read(0, table)),
+                .and_then(TransactionList::read),
             head: document
                 .pre_text
                 .iter()

@@ -38,7 +38,6 @@ const LINKS: &str = "the of and a an to from by at in on for with";
 /// A list of transactions.
 #[derive(Debug)]
 pub(crate) struct TransactionList {
-    pub(crate) table: usize,
     pub(crate) headings: Vec<String>,
     /// One column of amounts, or what went out and what came in.
     pub(crate) amounts: Vec<usize>,
@@ -93,7 +92,7 @@ impl TransactionText {
         let words = words.map(|word| word.to_lowercase());
         Self {
             printed: cell.trim().to_owned(),
-            words: words.filter(|word| !lists(LINKS, word)).collect(),
+            words: words.filter(|word| !is_link(word)).collect(),
         }
     }
 }
@@ -133,23 +132,17 @@ fn day(cell: &Cell, order: DayOrder) -> Option<Date> {
 /// several could be meant.
 fn amounts(headings: &[String], figures: &[usize]) -> Option<Vec<usize>> {
     let named = |c: &usize, list: &str| headings.get(*c).is_some_and(|name| is_one_of(list, name));
+    let is_money = |c: &usize| !named(c, NO_AMOUNTS) && !named(c, COUNTS);
+    let money: Vec<usize> = figures.iter().copied().filter(is_money).collect();
     let of = |list: &str| -> Vec<usize> {
-        let columns = figures.iter().copied();
-        let columns = columns.filter(|c| !named(c, NO_AMOUNTS) && !named(c, COUNTS));
+        let columns = money.iter().copied();
         columns.filter(|c| named(c, list)).collect()
     };
-    let plain = of("amount value total");
-    let others = figures.iter().any(|c| {
-        let skipped = named(c, NO_AMOUNTS) || named(c, COUNTS);
-        !skipped && !named(c, AMOUNTS)
-    });
-    match (plain.as_slice(), of(OUT).as_slice(), of(IN).as_slice()) {
+    let (plain, out, into) = (of("amount value total"), of(OUT), of(IN));
+    match (&*plain, &*out, &*into, &*money) {
         ([only], ..) => Some(vec![*only]),
-        ([], [out, ..], [into, ..]) if out != into => Some(vec![*out, *into]),
-        ([], ..) => match of(AMOUNTS).as_slice() {
-            [only] if !others => Some(vec![*only]),
-            _ => None,
-        },
+        ([], [out, ..], [into, ..], _) if out != into => Some(vec![*out, *into]),
+        ([], .., [only]) if named(only, AMOUNTS) => Some(vec![*only]),
         _ => None,
     }
 }
@@ -169,7 +162,7 @@ impl TransactionList {
 
     /// Reads a table as a list; `None` if it is anything else, lacks a column of texts, or has
     /// fewer than two transactions.
-    pub(crate) fn read(at: usize, table: &Table) -> Option<Self> {
+    pub(crate) fn read(table: &Table) -> Option<Self> {
         let (header, body) = table.cells().split_first()?;
         let headings: Vec<String> = header.iter().map(|cell| cell.raw.to_lowercase()).collect();
         let body = ListBody(body);
@@ -185,15 +178,15 @@ impl TransactionList {
         let texts: Vec<usize> = all
             .filter(|c| *c != days && !figures.contains(c) && body.has_letters(*c))
             .collect();
-        let sides = SideColumns::read(&body, &amounts, &texts);
+        // The column of texts such as "debit" and "credit".
+        let side = texts.iter().copied().find(|c| body.says(*c, comes));
         let of_text = texts.iter().filter(|c| body.has_currencies(**c));
         let currencies: Vec<usize> = amounts.iter().chain(of_text).copied().collect();
         let mut list = Self {
-            table: at,
+            sides: sides(&body, &amounts, side.is_some()),
             amounts,
             figures,
             order,
-            sides: sides.sides,
             rows: Vec::new(),
             headings,
             texts,
@@ -212,7 +205,7 @@ impl TransactionList {
                             .map(|c| TransactionText::read(text(cells, *c)))
                             .collect(),
                         currency: of_row.or_else(|| list.currency_of_headings()),
-                        came_in: sides.came_in(&body, cells),
+                        came_in: list.came_in(&body, cells, side),
                     });
                 }
                 // A row without a day is skipped if it is blank or repeats other rows, as a total
@@ -255,6 +248,26 @@ impl TransactionList {
         let mut amounts = self.amounts.iter();
         amounts.find_map(|c| currency_in(self.headings.get(*c)?))
     }
+
+    /// True if the money of a row came in, false if it went out; `None` if the list does not say.
+    fn came_in(&self, body: &ListBody<'_>, cells: &[Cell], side: Option<usize>) -> Option<bool> {
+        match (self.sides, self.amounts.as_slice(), side) {
+            (Sides::Signs | Sides::UnclearSigns, [only], _) => {
+                number(cells, *only).map(|x| x > 0.0)
+            }
+            (_, [out, into], _) => {
+                let has = |c: usize| number(cells, c).is_some_and(|x| x.abs() > 0.0);
+                (has(*out) != has(*into)).then(|| has(*into))
+            }
+            (Sides::ColumnsOrTexts, _, Some(c)) => {
+                let text = cells.get(c)?.raw.trim().to_lowercase();
+                let goes = |text: &str| lists(OUT, text);
+                // If the column marks only money that came in, all other rows went out.
+                (comes(&text) || goes(&text) || !body.says(c, goes)).then_some(comes(&text))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// The rows of a table below its header.
@@ -272,9 +285,8 @@ impl ListBody<'_> {
 
     /// True if most cells of a column are days.
     fn has_days(&self, c: usize) -> bool {
-        let is_day = |cell: &&Cell, order| day(cell, order).is_some();
-        let is_date =
-            |cell: &&Cell| is_day(cell, DayOrder::DayFirst) || is_day(cell, DayOrder::MonthFirst);
+        let orders = [DayOrder::DayFirst, DayOrder::MonthFirst];
+        let is_date = |cell: &&Cell| orders.iter().any(|order| day(cell, *order).is_some());
         2 * self.column(c).filter(is_date).count() > self.0.len()
     }
 
@@ -302,56 +314,18 @@ impl ListBody<'_> {
     }
 }
 
-/// The columns that say whether money went out or came in.
-struct SideColumns {
-    sides: Sides,
-    amounts: Vec<usize>,
-    /// The column of texts such as "debit" and "credit".
-    text: Option<usize>,
-}
-
-impl SideColumns {
-    /// Two columns of amounts decide first, then signs, then a column of texts.
-    fn read(body: &ListBody<'_>, amounts: &[usize], texts: &[usize]) -> Self {
-        let signed = |below: bool| {
-            // The default is never used: `amounts` returns one or two columns.
-            let only = amounts.first().copied().unwrap_or_default();
-            let numbers = body.0.iter().filter_map(|cells| number(cells, only));
-            numbers.filter(|x| (*x < 0.0) == below).count()
-        };
-        let text = texts.iter().copied().find(|c| body.says(*c, comes));
-        let sides = match (amounts.len(), signed(true)) {
-            (2, _) => Sides::ColumnsOrTexts,
-            (_, 0) if text.is_some() => Sides::ColumnsOrTexts,
-            (_, 0) => Sides::Unsaid,
-            (_, below) if below > signed(false) => Sides::Signs,
-            _ => Sides::UnclearSigns,
-        };
-        Self {
-            sides,
-            amounts: amounts.to_vec(),
-            text,
-        }
-    }
-
-    /// True if the money of a row came in, false if it went out; `None` if the list does not say.
-    fn came_in(&self, body: &ListBody<'_>, cells: &[Cell]) -> Option<bool> {
-        match (self.sides, self.amounts.as_slice(), self.text) {
-            (Sides::Signs | Sides::UnclearSigns, [only], _) => {
-                number(cells, *only).map(|x| x > 0.0)
-            }
-            (_, [out, into], _) => {
-                let has = |c: usize| number(cells, c).is_some_and(|x| x.abs() > 0.0);
-                (has(*out) != has(*into)).then(|| has(*into))
-            }
-            (Sides::ColumnsOrTexts, _, Some(c)) => {
-                let text = cells.get(c)?.raw.trim().to_lowercase();
-                let goes = |text: &str| lists(OUT, text);
-                // If the column marks only money that came in, all other rows went out.
-                (comes(&text) || goes(&text) || !body.says(c, goes)).then_some(comes(&text))
-            }
-            _ => None,
-        }
+/// Two columns of amounts decide first, then signs, then a column of texts such as "debit".
+fn sides(body: &ListBody<'_>, amounts: &[usize], has_texts: bool) -> Sides {
+    let [only] = amounts else {
+        return Sides::ColumnsOrTexts;
+    };
+    let numbers = body.0.iter().filter_map(|cells| number(cells, *only));
+    let (below, above): (Vec<f64>, Vec<f64>) = numbers.partition(|x| *x < 0.0);
+    match below.len() {
+        0 if has_texts => Sides::ColumnsOrTexts,
+        0 => Sides::Unsaid,
+        below if below > above.len() => Sides::Signs,
+        _ => Sides::UnclearSigns,
     }
 }
 
@@ -382,7 +356,7 @@ mod tests {
             own: true,
             ..Document::default()
         };
-        TransactionList::read(0, &document.page().table)
+        TransactionList::read(&document.page().table)
     }
 
     /// The side of the first row of a list with this header.

@@ -328,7 +328,7 @@ mod tests {
             own: true,
             ..Document::default()
         };
-        let list = TransactionList::read(0, &document.page().table).unwrap();
+        let list = TransactionList::read(&document.page().table).unwrap();
         SumQuestion::read(&list, question)?.ok()
     }
 
