@@ -65,51 +65,29 @@ impl Tables {
         let single = document.tables.is_empty();
         let above = document.tables.iter().map(|start| start.above.as_slice());
         let above = above.chain(single.then_some([].as_slice()));
-        let mut tables: Vec<ReportTable> = page
-            .tables()
-            .zip(above)
-            .map(|(table, above)| ReportTable::read(table, above, single))
-            .collect();
+        let read = |(table, above)| ReportTable::read(table, above, single);
+        let mut tables: Vec<ReportTable> = page.tables().zip(above).map(read).collect();
         for (table, start) in tables.iter_mut().zip(&document.tables) {
             table.sheet.clone_from(&start.places.sheet);
             table.date_by_tags(&start.tags);
         }
         let cover = document.cover.clone().unwrap_or_default();
-        let columns = tables.iter().flat_map(|table| &table.columns);
-        let periods: Vec<Period> = columns.filter_map(|column| column.label.period).collect();
-        let company = if single {
-            Vec::new()
-        } else {
-            company(&cover, document, &tables)
-        };
+        let columns = || tables.iter().flat_map(|table| &table.columns);
+        let periods: Vec<Period> = columns().filter_map(|one| one.label.period).collect();
+        let company = (!single).then(|| company(&cover, document, &tables));
+        let text = document.sentences().filter(|_| single);
+        let only = page.tables().next().filter(|_| tables.len() == 1);
+        let head = document.pre_text.iter().take(HEAD);
         Self {
-            weights: Weights::read(&tables, company),
+            weights: Weights::read(&tables, company.unwrap_or_default()),
             years: FiscalYears::read(&cover, &periods, weekly(document)),
-            text: if single {
-                document.sentences().flat_map(stems).collect()
-            } else {
-                HashSet::new()
-            },
+            text: text.flat_map(stems).collect(),
             single,
-            list: page
-                .tables()
-                .next()
-                .filter(|_| tables.len() == 1)
-                .and_then(TransactionList::read),
-            head: document
-                .pre_text
-                .iter()
-                .take(HEAD)
-                .fold(String::new(), |all, text| all + " " + text),
+            list: only.and_then(TransactionList::read),
+            head: head.fold(String::new(), |all, text| all + " " + text),
             tags: tags::read(document, page.tables()),
-            has_scopes: tables
-                .iter()
-                .flat_map(|table| &table.columns)
-                .any(|column| {
-                    // A filler word elsewhere: `ReportTable::read` adds it to such columns only.
-                    let mut words = column.label.words.iter();
-                    words.any(|word| word == SCOPES[1])
-                }),
+            // A filler word elsewhere: `ReportTable::read` adds it to such columns only.
+            has_scopes: columns().any(|one| one.label.words.contains(SCOPES[1])),
             tables,
         }
     }
@@ -126,17 +104,10 @@ impl Tables {
     pub(crate) fn after_last(&self, year: u16) -> Option<String> {
         let mut tables = self.tables.iter().filter(|_| !self.single);
         tables.find_map(|table| {
-            let after = |label: &&Label| {
-                lists_stem(AFTERWARDS, label.words.iter().next().unwrap_or_default())
-            };
-            let word = labels(table)
-                .find(after)?
-                .words
-                .iter()
-                .next()
-                .map(str::to_owned);
+            let mut first = labels(table).filter_map(|label| label.words.iter().next());
+            let word = first.find(|word| lists_stem(AFTERWARDS, word))?;
             let years = labels(table).filter_map(|label| label.period?.end.year);
-            word.filter(|_| years.max() == Some(year))
+            (years.max() == Some(year)).then(|| word.to_owned())
         })
     }
 
@@ -213,13 +184,10 @@ fn labels(table: &ReportTable) -> impl Iterator<Item = &Label> {
 
 /// True if a heading counts in weeks, as those of retailers do.
 fn weekly(document: &Document) -> bool {
-    let heads = document
-        .tables
-        .iter()
-        .filter_map(|start| document.table.get(start.row));
-    heads
-        .flatten()
-        .any(|head| head.to_lowercase().contains(" weeks "))
+    let starts = document.tables.iter();
+    let heads = starts.filter_map(|start| document.table.get(start.row));
+    let mut heads = heads.flatten();
+    heads.any(|head| head.to_lowercase().contains(" weeks "))
 }
 
 /// Number of texts at the top of a report that are searched for the company's name. Set by hand.
@@ -235,52 +203,42 @@ static LEGAL_NAME: LazyLock<Regex> = LazyLock::new(|| {
 /// The words of the company's name, from the cover and the file's name. A user can give a file any
 /// name, so a word of it counts only if the top of the report has it too and no label does.
 fn company(cover: &Cover, document: &Document, tables: &[ReportTable]) -> Vec<String> {
+    let mut out = plain_stems(&cover.company);
+    out.extend(plain_stems(&cover.company.replace('.', " ")));
+    // "Total Acme Incorporated equity", where the cover has "Acme Inc."
+    let forms = "inc incorporated corporation corp plc ltd limited holdings";
+    out.extend(plain_stems(forms));
+    // "P&G" for "Procter & Gamble".
+    let words: Vec<&str> = cover.company.split_whitespace().collect();
+    for three in words.windows(3) {
+        if let [before, "&", after] = three {
+            let initial = |word: &str| word.chars().take(1).collect::<String>();
+            let short = format!("{}&{}", initial(before), initial(after)).to_lowercase();
+            out.extend(plain_stems(&short));
+            out.push(short);
+        }
+    }
     let filename = document.filename.as_str();
-    let named: HashSet<String> = plain_stems(&cover.company)
-        .into_iter()
-        .chain(plain_stems(&cover.company.replace('.', " ")))
-        .collect();
     let file = filename.rsplit_once('.').map_or(filename, |(name, _)| name);
-    let of_file = plain_stems(&file.replace(['_', '.'], " "));
+    let mut of_file = plain_stems(&file.replace(['_', '.'], " "));
     let head_texts = || document.pre_text.iter().take(HEAD);
     let head: HashSet<String> = head_texts().flat_map(|text| plain_stems(text)).collect();
     let is_label = |word: &str| tables.iter().flat_map(labels).any(|label| label.says(word));
-    let of_file = of_file.into_iter().filter(|word| {
-        word.chars().all(char::is_alphabetic) && head.contains(word) && !is_label(word)
-    });
+    of_file.retain(|word| word.chars().all(char::is_alphabetic) && head.contains(word));
+    out.extend(of_file.into_iter().filter(|word| !is_label(word)));
     // Without a cover, use the line that begins with a legal name. A word that the text also has in
     // small letters is an ordinary word.
-    let of_line = head_texts().find_map(|text| LEGAL_NAME.captures(text));
-    let of_line = of_line.filter(|_| cover.company.is_empty());
-    let of_line = of_line.map_or_else(Vec::new, |found| plain_stems(&found["name"]));
-    let has_small = |word: &String| {
-        let small =
-            |part: &str| part.starts_with(char::is_lowercase) && plain_stems(part).contains(word);
-        let mut texts = document.sentences();
-        texts.any(|text| text.split(|c: char| !c.is_alphanumeric()).any(small))
-    };
-    let of_line = of_line
-        .into_iter()
-        .filter(|word| !is_label(word) && !has_small(word));
-    // "Total Acme Incorporated equity", where the cover has "Acme Inc."
-    let forms = plain_stems("inc incorporated corporation corp plc ltd limited holdings");
-    // "P&G" for "Procter & Gamble".
-    let words: Vec<&str> = cover.company.split_whitespace().collect();
-    let short = words.windows(3).filter_map(|three| match three {
-        [before, "&", after] => {
-            let initials = [before, after].map(|word| word.chars().next());
-            Some(format!("{}&{}", initials[0]?, initials[1]?).to_lowercase())
-        }
-        _ => None,
-    });
-    let short: Vec<String> = short
-        .flat_map(|short| [plain_stems(&short), vec![short]].concat())
-        .collect();
-    named
-        .into_iter()
-        .chain(of_file)
-        .chain(of_line)
-        .chain(forms)
-        .chain(short)
-        .collect()
+    let line = head_texts().find_map(|text| LEGAL_NAME.captures(text));
+    if let Some(line) = line.filter(|_| cover.company.is_empty()) {
+        let has_small = |word: &String| {
+            let small = |part: &str| {
+                part.starts_with(char::is_lowercase) && plain_stems(part).contains(word)
+            };
+            let mut texts = document.sentences();
+            texts.any(|text| text.split(|c: char| !c.is_alphanumeric()).any(small))
+        };
+        let of_line = plain_stems(&line["name"]).into_iter();
+        out.extend(of_line.filter(|word| !is_label(word) && !has_small(word)));
+    }
+    out
 }
