@@ -65,7 +65,7 @@ impl ReportFigure {
 
     /// The number in units: 5,000,000 for "5" in millions.
     pub(crate) fn value(&self) -> f64 {
-        self.number * self.scale.map_or(1.0, |scale| f64::from(scale.units()))
+        self.number * self.scale.map_or(1.0, Scale::factor)
     }
 
     /// The number as the dataset's official evaluator reads it, without its percent sign.

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use finqa_core::page::period::{Date, DayOrder, Period, Times};
 use finqa_core::page::{Cell, CellKind, FigureTag, Statement, Table, without_unit};
 use finqa_core::regex;
+use finqa_core::text::single_spaced;
 use regex::Regex;
 
 use super::figure::ReportFigure;
@@ -137,25 +138,14 @@ impl ReportTable {
         let (over, _) = Times::heading_in(&title, days);
         let over = Times::heading_in(corner, days).0.or(over);
         let over = over.filter(|_| !single).unwrap_or_default();
-        let mut columns: Vec<ReportColumn> = header
-            .iter()
-            .map(|cell| ReportColumn::read(&cell.raw, single, days))
-            .collect();
+        let read = |cell: &Cell| ReportColumn::read(&cell.raw, single, days);
+        let mut columns: Vec<ReportColumn> = header.iter().map(read).collect();
         if single {
             date_repeated(&mut columns);
             read_as_years(&mut columns);
         } else {
             date_spanned(&mut columns);
-        }
-        if !single
-            && SCOPES
-                .iter()
-                .all(|scope| columns.iter().any(|one| one.is_of(scope)))
-        {
-            for column in &mut columns {
-                let own = SCOPES.iter().filter(|scope| column.is_of(scope));
-                column.label.words = column.label.words.with(own.copied());
-            }
+            add_scopes(&mut columns);
         }
         for column in &mut columns {
             column.is_dated_by_title = column.label.period.is_none();
@@ -179,9 +169,7 @@ impl ReportTable {
             ends: None,
             sheet: String::new(),
             above: title,
-            scaled: table
-                .caption()
-                .is_some_and(|caption| caption.scale.is_some()),
+            scaled: table.caption().is_some_and(|unit| unit.scale.is_some()),
         };
         out.rows = out.read_rows(table, days);
         out.ends = out.total_of_parts();
@@ -203,10 +191,8 @@ impl ReportTable {
 
     /// The rows, with their figures, units and the section headings above them.
     fn read_rows(&self, table: &Table, days: DayOrder) -> Vec<ReportRow> {
-        let width = self.columns.len();
-        let percent: Vec<bool> = (0..width)
-            .map(|at| !self.single && table.is_of_percent(at))
-            .collect();
+        let is_of_percent = |at: usize| !self.single && table.is_of_percent(at);
+        let percent: Vec<bool> = (0..self.columns.len()).map(is_of_percent).collect();
         let unit = self.columns.iter().position(|column| {
             let heading = column.printed.to_lowercase();
             ["unit", "units", "currency"].contains(&heading.as_str())
@@ -267,24 +253,19 @@ impl ReportTable {
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
         let rows = self.rows.iter().map(|row| &row.label);
         let labels = rows.chain(self.columns.iter().map(|column| &column.label));
-        let words = labels.flat_map(|label| {
-            label
-                .words
-                .iter()
-                .chain(label.aside.iter().map(String::as_str))
-        });
+        let words = labels.flat_map(Label::all_words);
         words.chain(self.title.iter().map(String::as_str))
     }
 
     /// True if the row has amounts of money in a table with a scale, and not numbers of things.
     pub(crate) fn is_money(&self, row: usize) -> bool {
         let things = ["share", "unit", "employee", "store", "number", "warehouse"];
-        let row = self.rows.get(row);
-        let says = |words: &[String]| words.iter().any(|word| things.contains(&word.as_str()));
-        let named = |label: &Label| label.words.iter().any(|word| things.contains(&word));
-        let of_things = row
-            .is_some_and(|row| named(&row.label) || says(&row.label.aside) || says(&row.section));
-        self.scaled && !of_things
+        let of_things = |row: &ReportRow| {
+            let section = row.section.iter().map(String::as_str);
+            let mut words = row.label.all_words().chain(section);
+            words.any(|word| things.contains(&word))
+        };
+        self.scaled && !self.rows.get(row).is_some_and(of_things)
     }
 
     /// The row of the only bare "Total" of a single table; `None` without exactly one, or with fewer
@@ -308,10 +289,8 @@ impl ReportTable {
 /// Dates repeated columns: if several columns without a period have one name, such as "% of total"
 /// after each year's amounts, each gets the period of the column to its left.
 fn date_repeated(columns: &mut [ReportColumn]) {
-    let names: Vec<String> = columns
-        .iter()
-        .map(|column| column.printed.clone())
-        .collect();
+    let names = columns.iter().map(|column| column.printed.clone());
+    let names: Vec<String> = names.collect();
     let mut left = None;
     for column in columns.iter_mut().skip(1) {
         let repeated = names.iter().filter(|name| **name == column.printed).count() > 1;
@@ -336,12 +315,9 @@ fn read_as_years(columns: &mut [ReportColumn]) {
     if years.len() < 2 || years.len() < dated().count() || !dated().all(alike) {
         return;
     }
-    for period in columns
-        .iter_mut()
-        .filter_map(|column| column.label.period.as_mut())
-    {
-        period.months = Some(12);
-    }
+    let columns = columns.iter_mut();
+    let periods = columns.filter_map(|column| column.label.period.as_mut());
+    periods.for_each(|period| period.months = Some(12));
 }
 
 /// Dates columns below a heading that spans several, but is printed only above the first or last.
@@ -365,6 +341,17 @@ fn date_spanned(columns: &mut [ReportColumn]) {
         let period = &mut column.label.period;
         right = period.filter(|one| one.months.is_some()).or(right);
         *period = period.or(right);
+    }
+}
+
+/// Adds the scope that a heading names to the words of its column, if both scopes have columns.
+fn add_scopes(columns: &mut [ReportColumn]) {
+    let has = |scope: &&str| columns.iter().any(|column| column.is_of(scope));
+    if SCOPES.iter().all(has) {
+        for column in columns {
+            let own = SCOPES.iter().filter(|scope| column.is_of(scope));
+            column.label.words = column.label.words.with(own.copied());
+        }
     }
 }
 
@@ -401,7 +388,7 @@ impl Label {
             words.push(printed.to_owned());
         }
         let name = if words.is_empty() { printed } else { &rest };
-        let name = finqa_core::text::single_spaced(name).trim().to_owned();
+        let name = single_spaced(name);
         Self {
             // "% of total" is a share and not a total.
             total: !name.contains('%') && words.iter().any(|word| TOTALS.contains(word))
@@ -414,12 +401,14 @@ impl Label {
         }
     }
 
+    /// The stems outside of its brackets and in them.
+    fn all_words(&self) -> impl Iterator<Item = &str> {
+        let aside = self.aside.iter().map(String::as_str);
+        self.words.iter().chain(aside)
+    }
+
     pub(crate) fn says(&self, word: &str) -> bool {
-        let mut all = self
-            .words
-            .iter()
-            .chain(self.aside.iter().map(String::as_str));
-        all.any(|own| same_word(own, word))
+        self.all_words().any(|own| same_word(own, word))
     }
 
     /// True if the label, without its brackets, has one of these words.
@@ -466,15 +455,12 @@ impl ReportRow {
             let lower = plain.to_lowercase();
             label.words = plain_stems(&without_unit(&plain).unwrap_or(plain)).into();
             label.aside = plain_stems(&format!("{inside} {other}"));
-            let net_of = [" net of ", ", less "]
-                .iter()
-                .find_map(|mark| lower.split_once(mark));
-            label.deducted = net_of.map_or_else(Vec::new, |(own, deducted)| {
+            let mut marks = [" net of ", ", less "].into_iter();
+            if let Some((own, deducted)) = marks.find_map(|mark| lower.split_once(mark)) {
                 let own = plain_stems(own);
-                let mut words = plain_stems(&format!("less {deducted}"));
-                words.retain(|word| !own.contains(word));
-                words
-            });
+                label.deducted = plain_stems(&format!("less {deducted}"));
+                label.deducted.retain(|word| !own.contains(word));
+            }
             label.period = None;
         }
         // "All wards" is a total only under the heading "Ward".
@@ -482,9 +468,8 @@ impl ReportRow {
             let mut rest = label.words.iter().skip(1);
             label.total &= label.words.len() > 1 && rest.all(|word| table.title.contains(word));
         }
-        for words in [&mut label.aside, &mut label.deducted] {
-            words.shrink_to_fit();
-        }
+        label.aside.shrink_to_fit();
+        label.deducted.shrink_to_fit();
         Self {
             plan: label.period.is_some() && PLAN.is_match(&printed.to_lowercase()),
             printed: printed.to_owned(),

@@ -27,6 +27,7 @@ pub(crate) struct Meaning {
 /// The lines of `tags.txt`, whose first lines explain their form.
 static MEANINGS: LazyLock<Vec<Meaning>> = LazyLock::new(|| {
     let lines = include_str!("tags.txt").lines();
+    let lines = lines.filter(|line| !line.starts_with('#'));
     let read = |line: &'static str| {
         let mut parts = line.split(':');
         let mut list = || parts.next().unwrap_or_default();
@@ -36,10 +37,7 @@ static MEANINGS: LazyLock<Vec<Meaning>> = LazyLock::new(|| {
             contradicts: list().split(' ').collect(),
         }
     };
-    lines
-        .filter(|line| !line.starts_with('#'))
-        .map(read)
-        .collect()
+    lines.map(read).collect()
 });
 
 /// Words of a question that do not change a name.
