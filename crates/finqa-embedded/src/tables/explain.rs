@@ -3,6 +3,7 @@
 use finqa_core::page::period::Period;
 use finqa_core::text::cut;
 
+use super::Turn;
 use super::compute::direct_answer::DirectAnswer;
 use super::find::fit::FitFigure;
 use super::find::{CLOSE, FigureExpr};
@@ -67,14 +68,9 @@ fn each_once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
 impl Tables {
     /// How a question was read and which cells fit it, for the answer that was computed from the
     /// same reading.
-    pub(super) fn explain(
-        &self,
-        asked: Option<&Asked>,
-        unsettled: Option<&String>,
-        answer: Option<&TableResult<DirectAnswer>>,
-    ) -> Explanation {
+    pub(super) fn explain(&self, turn: &Turn, answer: &TableResult<DirectAnswer>) -> Explanation {
         let mut out = Explanation::default();
-        let found = answer.and_then(|answer| answer.as_ref().ok());
+        let (asked, found) = (turn.asked.as_ref(), answer.as_ref().ok());
         let exprs = found.into_iter().flat_map(DirectAnswer::exprs);
         let leaves = exprs.flat_map(FigureExpr::leaves);
         let taken: Vec<Place> = each_once(leaves.filter_map(|leaf| leaf.source));
@@ -104,16 +100,16 @@ impl Tables {
             ..self.explain_cell(*place)
         });
         out.parts = rest.collect();
-        let doubt = answer.and_then(|answer| match answer {
+        let doubt = match answer {
             Ok(found) => found.doubt.as_ref(),
             Err(why) => Some(why),
-        });
+        };
         if found.is_some() && doubt.is_none() {
             out.sure = true;
             out.reasons = self.reasons_for(&operands, &out);
         } else {
             let doubts = self.doubts_of(&operands, doubt);
-            out.add_doubts(doubts.chain(unsettled.cloned()));
+            out.add_doubts(doubts.chain(turn.unsettled.clone()));
         }
         out
     }

@@ -42,18 +42,15 @@ pub(crate) use compute::direct_answer::DirectAnswer;
 pub(crate) use compute::spent::SUM_OF_ROWS;
 pub(crate) use find::FigureExpr;
 pub(crate) use find::sentences::StatedFact;
-use page::TableResult;
 pub(crate) use page::table::Place;
 use page::table::{ReportColumn, ReportRow};
 pub(crate) use page::{Doubt, Tables};
+use page::{TableResult, missing};
 use question::asked::{Asked, Operation};
 pub(crate) use question::names::ways_to_say;
 pub use question::names::{names_amount, names_row};
 use question::token::Token;
 use question::{asked, follow_up};
-
-/// Why a list of transactions does not answer.
-const NO_SUM: &str = "of a list of transactions, only sums are read";
 
 /// A question of a conversation, completed by the questions before it.
 #[derive(Default)]
@@ -75,7 +72,7 @@ impl Tables {
         question: &str,
         earlier: &[&str],
     ) -> Option<TableResult<DirectAnswer>> {
-        self.answer_of(&self.last_turn(question, earlier)?)
+        Some(self.answer_of(&self.last_turn(question, earlier)?))
     }
 
     /// Answers as [`Self::answer`] does, and says how the answer is found.
@@ -88,9 +85,8 @@ impl Tables {
             return (None, Explanation::default());
         };
         let answer = self.answer_of(&turn);
-        let (asked, unsettled) = (turn.asked.as_ref(), turn.unsettled.as_ref());
-        let explanation = self.explain(asked, unsettled, answer.as_ref());
-        (answer, explanation)
+        let explanation = self.explain(&turn, &answer);
+        (Some(answer), explanation)
     }
 
     /// The question, read after those before it. An earlier question that is `None` leaves nothing
@@ -118,15 +114,15 @@ impl Tables {
         let before = last.and_then(|last| last.asked.as_ref());
         let dated = of_report.map(|_| follow_up::with_year(text, before));
         let mut leans = dated.as_ref().is_some_and(|dated| dated != text);
-        let text = dated.unwrap_or_else(|| text.to_owned());
-        let open = |text: String| Turn {
-            text,
+        let mut turn = Turn {
+            text: dated.unwrap_or_else(|| text.to_owned()),
             ..Turn::default()
         };
-        let mut tokens = question::read(self, &text);
+        let text = turn.text.as_str();
+        let mut tokens = question::read(self, text);
         if of_report.is_some() {
-            let Some((with_figure, refers)) = with_earlier_figure(tokens, &text, before) else {
-                return Some(open(text));
+            let Some((with_figure, refers)) = with_earlier_figure(tokens, text, before) else {
+                return Some(turn);
             };
             tokens = with_figure;
             leans |= refers;
@@ -134,31 +130,28 @@ impl Tables {
         let dated = self.is_single_table() && self.periods_of(0).len() > 1;
         let complete = follow_up::is_complete(self, &tokens, dated);
         let incomplete = before.filter(|_| !complete);
-        let completed = incomplete.and_then(|before| self.completed(before, &tokens, &text));
+        let completed = incomplete.and_then(|before| self.completed(before, &tokens, text));
         leans |= completed.is_some();
         if completed.is_none() && !complete && !alone && self.is_single_table() {
             return None;
         }
-        let Some(mut asked) = completed.or_else(|| self.asked(&tokens, &text)) else {
-            return Some(open(text));
+        let Some(mut asked) = completed.or_else(|| self.asked(&tokens, text)) else {
+            return Some(turn);
         };
         let mut unsettled = of_report.and_then(|_| follow_up::refers_back(&tokens));
         if let Some(before) = of_report.and(before) {
             let undated = |asked: &Asked| asked.operands.iter().all(|of| of.spans.is_empty());
             let was_undated = undated(&asked);
-            let unclear = follow_up::settle(before, &mut asked, &text);
+            let unclear = follow_up::settle(before, &mut asked, text);
             unsettled = unsettled.or(unclear);
             leans |= was_undated && !undated(&asked);
         }
         if let Some(last) = last.filter(|_| leans) {
             unsettled = self.why_unsure(last).or(unsettled);
         }
-        Some(Turn {
-            text,
-            asked: Some(asked),
-            sum: None,
-            unsettled,
-        })
+        turn.asked = Some(asked);
+        turn.unsettled = unsettled;
+        Some(turn)
     }
 
     /// What an incomplete question asks for, with the parts that it keeps from the one before it.
@@ -186,65 +179,58 @@ impl Tables {
         if self.spelled(&turn.text).is_some() {
             return Some("the question before it spells out a formula".to_owned());
         }
-        let answer = self.answer_of(turn);
-        let sure = matches!(answer, Some(Ok(DirectAnswer { doubt: None, .. })));
+        let sure = matches!(self.answer_of(turn), Ok(DirectAnswer { doubt: None, .. }));
         (!sure).then(|| "the question before it is not sure".to_owned())
     }
 
     /// The answer to a completed question: its sum over a list of transactions, or the answer by
     /// the labels. On a page with such a list, an answer by the labels that is not sure is refused.
-    fn answer_of(&self, turn: &Turn) -> Option<TableResult<DirectAnswer>> {
+    fn answer_of(&self, turn: &Turn) -> TableResult<DirectAnswer> {
         if let Some(sum) = &turn.sum {
-            return Some(sum.clone());
+            return sum.clone();
         }
         let found = self.of_labels(turn);
-        let sure = matches!(&found, Some(Ok(answer)) if answer.doubt.is_none());
+        let sure = matches!(found, Ok(DirectAnswer { doubt: None, .. }));
         // The labels of a list of transactions are its dates, so a word that they lack says
         // nothing.
         match &self.list {
-            Some(_) if !sure => Some(Err(Doubt::Missing(NO_SUM.to_owned()))),
+            Some(_) if !sure => missing("of a list of transactions, only sums are read"),
             _ => found,
         }
     }
 
     /// The answer to a completed question from figures that are found by their labels, with doubts
     /// and confidence. The error says why the tables have none.
-    fn of_labels(&self, turn: &Turn) -> Option<TableResult<DirectAnswer>> {
-        let Some(asked) = &turn.asked else {
-            return Some(Err(Doubt::Open));
-        };
+    fn of_labels(&self, turn: &Turn) -> TableResult<DirectAnswer> {
+        let asked = turn.asked.as_ref().ok_or(Doubt::Open)?;
         if self.tables.iter().all(|table| table.rows.is_empty()) {
             let why = "the page has no table with figures".to_owned();
-            return Some(Err(Doubt::InText(why)));
+            return Err(Doubt::InText(why));
         }
         // A formula in the question is used instead of the known one for its name.
         let spelled = self.spelled(&turn.text);
         let answer = spelled.map_or_else(|| self.compute(asked), Ok);
-        let mut answer = answer.and_then(|answer| self.with_side(answer));
+        let answer = answer.and_then(|answer| self.with_side(answer));
         // A look-up that fails becomes a guess, with the reason as its doubt. For other operations,
         // one figure would not be a guess at the result.
         let looks_up = asked.operation == Operation::Figure && !self.is_single_table();
-        if let (Err(why), true) = (&answer, looks_up) {
-            let of = asked.operands.first()?;
-            let guess = self
-                .figure(of, None, None)
-                .map(|found| self.look_up(found, of));
-            answer = guess.map(|guess| DirectAnswer {
-                doubt: Some(why.clone()),
-                ..guess
-            });
+        let mut answer = answer.or_else(|why| {
+            let Some(of) = asked.operands.first().filter(|_| looks_up) else {
+                return Err(why);
+            };
+            let guess = self.look_up(self.figure(of, None, None)?, of);
+            let doubt = Some(why);
+            Ok(DirectAnswer { doubt, ..guess })
+        })?;
+        self.print(&mut answer.expr);
+        for expr in &mut answer.others {
+            self.print(expr);
         }
-        Some(answer.and_then(|mut answer| {
-            self.print(&mut answer.expr);
-            for expr in &mut answer.others {
-                self.print(expr);
-            }
-            self.doubt_wording(asked, &turn.text, &mut answer);
-            if let Some(why) = &turn.unsettled {
-                answer.doubt = Some(Doubt::Missing(why.clone()));
-            }
-            self.weighed(asked, answer)
-        }))
+        self.doubt_wording(asked, &turn.text, &mut answer);
+        if let Some(why) = &turn.unsettled {
+            answer.doubt = Some(Doubt::Missing(why.clone()));
+        }
+        self.weighed(asked, answer)
     }
 
     /// The id of a cell on the page of a report.
