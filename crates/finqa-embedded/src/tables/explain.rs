@@ -247,12 +247,10 @@ impl Tables {
             }
         }
         let wanted = kept.iter().filter(|one| is_taken(one)).count();
-        let mut free = LISTED.saturating_sub(wanted);
-        kept.retain(|one| {
-            let keeps = is_taken(one) || free > 0;
-            free -= usize::from(!is_taken(one) && free > 0);
-            keeps
-        });
+        let others = kept.iter().filter(|one| !is_taken(one));
+        let more = others.skip(LISTED.saturating_sub(wanted));
+        let more: Vec<Place> = more.map(FitFigure::place).collect();
+        kept.retain(|one| !more.contains(&one.place()));
         let tagged = of.spans.iter().copied().map(Some).chain([None]);
         let tagged: Vec<Place> = tagged
             .filter_map(|span| Some(self.tagged(of, span)?.place()))

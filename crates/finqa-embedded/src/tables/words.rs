@@ -37,8 +37,7 @@ pub(crate) const VERBS: &str = "is was are were comes came come made did do does
 pub(crate) const PRONOUNS: &str = "it its that this these those they them";
 
 /// Words of a label that a question can omit without asking for another row: "Total net sales".
-pub(crate) const LIGHT: &str =
-    "total overall actual consolidated equivalents attributable net subtotal end";
+const LIGHT: &str = "total overall actual consolidated equivalents attributable net subtotal end";
 
 /// Words of a section that say where in a statement a row is, but not whose figures these are.
 pub(crate) const STRUCTURAL: &str = "assets liabilities equity current noncurrent non operating investing financing activities cash flow flows \

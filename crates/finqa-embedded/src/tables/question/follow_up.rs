@@ -258,11 +258,10 @@ pub(crate) fn settle(before: &Asked, asked: &mut Asked, text: &str) -> Option<St
         let periods = (last.spans.as_slice(), of.spans.as_slice());
         let apart = matches!(periods, ([last], [own]) if last != own);
         let figures = [&before.operation, &asked.operation] == [&Operation::Figure; 2];
-        of.before = if figures && apart && of.is_same_figure(last) {
-            last.spans.clone()
-        } else {
-            Vec::new()
-        };
+        of.before.clear();
+        if figures && apart && of.is_same_figure(last) {
+            of.before.clone_from(&last.spans);
+        }
     }
     let looks_up = asked.operation == Operation::Figure;
     if RELATED.is_match(text) && looks_up {

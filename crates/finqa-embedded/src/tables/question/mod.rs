@@ -77,7 +77,7 @@ pub(crate) fn read(tables: &Tables, question: &str) -> Vec<Token> {
     let Marks { found, rest } = Marks::read(tables, &lower, &labels);
     let (pers, units) = per_share(tables, &rest);
     let rest = rest.replace(['-', '/'], " ");
-    let words = Word::all(&rest);
+    let words = words(&rest);
     let words = QuestionWords {
         tables,
         spelled: &spelled,
@@ -87,7 +87,12 @@ pub(crate) fn read(tables: &Tables, question: &str) -> Vec<Token> {
         texts: words.iter().map(|word| word.text).collect(),
         words,
     };
-    let mut tokens = Tokens::new(&lower, found);
+    let mut tokens = Tokens {
+        lower: &lower,
+        marks: found.into_iter(),
+        out: Vec::new(),
+        end: 0,
+    };
     let mut at = 0;
     while let Some(word) = words.words.get(at) {
         tokens.take_marks(word.range.start);
@@ -101,7 +106,7 @@ pub(crate) fn read(tables: &Tables, question: &str) -> Vec<Token> {
         at += length;
         // A comma after a name can end an operand: "A, B and C".
         if names && words.words.get(at - 1).is_some_and(|word| word.comma) {
-            tokens.push_filler(",");
+            tokens.out.push(Token::new(",", TokenPart::Filler));
         }
     }
     tokens.take_marks(usize::MAX);
@@ -110,12 +115,10 @@ pub(crate) fn read(tables: &Tables, question: &str) -> Vec<Token> {
 
 /// The question with one spelling for the same thing, and without adverbs that change nothing.
 fn simplified(tables: &Tables, question: &str) -> String {
-    let question = STATES.replace_all(question, "usa ");
-    let question = if tables.is_single_table() {
-        question
-    } else {
-        ADVERBS.replace_all(&question, "").into_owned().into()
-    };
+    let mut question = STATES.replace_all(question, "usa ").into_owned();
+    if !tables.is_single_table() {
+        question = ADVERBS.replace_all(&question, "").into_owned();
+    }
     OF_YEARS.replace_all(&question, "which year ").into_owned()
 }
 
@@ -137,19 +140,17 @@ struct Word<'q> {
     comma: bool,
 }
 
-impl<'q> Word<'q> {
-    fn all(text: &'q str) -> Vec<Self> {
-        let words = WORD.captures_iter(text).filter_map(|found| {
-            let (word, after) = (found.get(1)?, found.get(2)?);
-            Some(Self {
-                range: word.range(),
-                text: word.as_str(),
-                stems: stems(word.as_str()),
-                comma: after.as_str().ends_with(','),
-            })
-        });
-        words.collect()
-    }
+fn words(text: &str) -> Vec<Word<'_>> {
+    let words = WORD.captures_iter(text).filter_map(|found| {
+        let (word, after) = (found.get(1)?, found.get(2)?);
+        Some(Word {
+            range: word.range(),
+            text: word.as_str(),
+            stems: stems(word.as_str()),
+            comma: after.as_str().ends_with(','),
+        })
+    });
+    words.collect()
 }
 
 /// The tokens read so far, and the periods and phrases that follow.
@@ -161,16 +162,7 @@ struct Tokens<'q> {
     end: usize,
 }
 
-impl<'q> Tokens<'q> {
-    fn new(lower: &'q str, marks: Vec<(Range<usize>, TokenPart)>) -> Self {
-        Self {
-            lower,
-            marks: marks.into_iter(),
-            out: Vec::new(),
-            end: 0,
-        }
-    }
-
+impl Tokens<'_> {
     fn next_mark(&self) -> Option<&(Range<usize>, TokenPart)> {
         self.marks.as_slice().first()
     }
@@ -184,10 +176,6 @@ impl<'q> Tokens<'q> {
         self.out.last().is_some_and(|last| last.period().is_some())
     }
 
-    fn push_filler(&mut self, text: &str) {
-        self.out.push(Token::new(text, TokenPart::Filler));
-    }
-
     /// Adds the periods and phrases that begin at `start` or before it.
     fn take_marks(&mut self, start: usize) {
         while self.next_start().is_some_and(|at| at <= start)
@@ -199,7 +187,7 @@ impl<'q> Tokens<'q> {
             self.end = range.end;
             let text = self.lower.get(range).unwrap_or_default().to_owned();
             if dated && matches!(part, TokenPart::Period(_)) {
-                self.push_filler("-");
+                self.out.push(Token::new("-", TokenPart::Filler));
             }
             self.out.push(Token { text, part });
         }

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use crate::tables::words::{LIGHT, lists_stem, plain_stems, same_word, stems};
+use crate::tables::words::{is_light, plain_stems, same_word, stems};
 
 /// One figure with all its names: a line of `concepts.txt`. Each exists once, in [`CONCEPTS`], so
 /// concepts are compared by address.
@@ -231,8 +231,6 @@ pub(crate) fn amount_named(name: &[String]) -> Option<(&'static Concept, usize)>
 /// measure also asks for the figures of its formula.
 pub fn names_row<'q>(questions: impl Iterator<Item = &'q str>, label: &str) -> bool {
     let all = plain_stems(label);
-    let named = |word: &&String| !lists_stem(LIGHT, word) && word.contains(char::is_alphabetic);
-    let own: Vec<&String> = all.iter().filter(named).collect();
     let mut asked: Vec<Vec<Vec<String>>> = questions.flat_map(ways_to_say).collect();
     let terms = |names: &Vec<Vec<String>>| -> Vec<String> {
         let concept = CONCEPTS
@@ -258,7 +256,8 @@ pub fn names_row<'q>(questions: impl Iterator<Item = &'q str>, label: &str) -> b
     let is_named = |name: &Vec<String>| name.iter().all(|word| all.contains(word));
     // A plain word has only one way to say it.
     let concepts = asked.iter().filter(|names| names.len() > 1);
-    own.into_iter().all(said) || concepts.flatten().any(is_named)
+    let mut own = all.iter().filter(|word| !is_light(word));
+    own.all(said) || concepts.flatten().any(is_named)
 }
 
 /// True if the label is a known name of an amount, such as "Net sales".
