@@ -403,18 +403,12 @@ fn extreme(tokens: &[Token], single: bool) -> Option<Option<Asked>> {
     }
     let which = which.or(asks.then(|| Which::Label(Vec::new())));
     let cues: &[Cue] = if single {
-        &[Cue::Largest, Cue::Smallest, Cue::Share, Cue::Percent]
+        &[Cue::Share, Cue::Percent]
     } else {
-        &[
-            Cue::Largest,
-            Cue::Smallest,
-            Cue::More,
-            Cue::Less,
-            Cue::YearAgo,
-            Cue::And,
-        ]
+        &[Cue::More, Cue::Less, Cue::YearAgo, Cue::And]
     };
-    let of = operand(rest, Some(cues)).filter(|_| largest != smallest);
+    let cues = [cues, &[Cue::Largest, Cue::Smallest]].concat();
+    let of = operand(rest, Some(&cues)).filter(|_| largest != smallest);
     Some(of.map(|of| Asked::new(Operation::Extreme { largest, which }, vec![of])))
 }
 

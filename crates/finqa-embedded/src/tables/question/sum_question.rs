@@ -121,12 +121,6 @@ struct SumReader<'l, 'q> {
 /// Whether it is said that money went out, and that money came in.
 type Directions = [bool; 2];
 
-/// A word read as a verb: whether it is one, and the directions of money that it states.
-struct Verb {
-    is_one: bool,
-    directions: Directions,
-}
-
 impl<'q> SumReader<'_, 'q> {
     fn word(&self, at: usize) -> &str {
         self.lower.get(at).map_or("", String::as_str)
@@ -143,8 +137,9 @@ impl<'q> SumReader<'_, 'q> {
         texts.any(|text| text.words == [own])
     }
 
-    /// What a word says as a verb, given the words around it.
-    fn verb(&self, at: usize) -> Verb {
+    /// The directions of money that a word states as a verb, given the words around it. `None` if it
+    /// is not a verb.
+    fn verb(&self, at: usize) -> Option<Directions> {
         let (own, next, last) = (self.word(at), self.word(at + 1), self.last(at));
         let came = lists("came come comes coming", own);
         let into = lists(IN, own) || lists(COMES, own) || came && next == "in";
@@ -158,10 +153,8 @@ impl<'q> SumReader<'_, 'q> {
             && (lists("me us", next)
                 || passive
                 || next == "by" && !lists("me us", self.word(at + 2)));
-        Verb {
-            is_one: into || goes || came || lists(NEUTRAL, own),
-            directions: [goes && !reversed, into || reversed],
-        }
+        let is_verb = into || goes || came || lists(NEUTRAL, own);
+        is_verb.then_some([goes && !reversed, into || reversed])
     }
 
     /// Reads the word or the name at a word, and returns its number of words.
@@ -179,14 +172,14 @@ impl<'q> SumReader<'_, 'q> {
         if let Some((length, name)) = name.filter(|(length, _)| *length > 1 || !is_no_name) {
             self.asked.names.push(name);
             if length == 1 {
-                self.named = either(self.named, verb.directions);
+                self.named = either(self.named, verb.unwrap_or_default());
             }
             return length;
         }
         if is_about {
             self.take_link(at, said, &own);
         } else {
-            self.take_content(said, &own, &verb);
+            self.take_content(said, &own, verb);
         }
         1
     }
@@ -205,15 +198,15 @@ impl<'q> SumReader<'_, 'q> {
     }
 
     /// Reads a word of a heading, a verb or a currency.
-    fn take_content(&mut self, said: &'q str, own: &str, verb: &Verb) {
+    fn take_content(&mut self, said: &'q str, own: &str, verb: Option<Directions>) {
         let list = self.list;
         let has = |c: &usize| list.headings.get(*c).is_some_and(|of| says(of, said));
         let mut figures = list.figures.iter();
         if figures.any(|c| !list.amounts.contains(c) && has(c)) {
-            self.unmet = self.unmet.or(verb.is_one.then_some(said));
+            self.unmet = self.unmet.or(verb.map(|_| said));
             self.columns.push(said);
-        } else if verb.is_one {
-            self.verbs = either(self.verbs, verb.directions);
+        } else if let Some(directions) = verb {
+            self.verbs = either(self.verbs, directions);
             self.refunds |= lists(REFUNDS, own);
         } else if let Some(column) = list.texts.iter().find(|c| has(c)) {
             self.asked.headings.push(*column);
