@@ -104,9 +104,8 @@ pub(crate) fn name_words(text: &str) -> Vec<&str> {
     let words = words.map(|word| {
         let owner = ["'s", "'S", "\u{2019}s", "\u{2019}S"];
         let owner = owner.iter().find_map(|end| word.strip_suffix(end));
-        owner
-            .unwrap_or(word)
-            .trim_matches(|c: char| !c.is_alphanumeric())
+        let word = owner.unwrap_or(word);
+        word.trim_matches(|c: char| !c.is_alphanumeric())
     });
     words.filter(|word| !word.is_empty()).collect()
 }
@@ -170,14 +169,11 @@ impl TransactionList {
         // Of several columns of days, the first counts.
         let days = all.clone().find(|c| body.has_days(*c))?;
         let order = DayOrder::of(body.column(days).map(|cell| &*cell.raw));
-        let figures: Vec<usize> = all
-            .clone()
-            .filter(|c| *c != days && body.has_figures(*c))
-            .collect();
+        let rest = all.filter(|c| *c != days);
+        let (figures, rest): (Vec<usize>, Vec<usize>) = rest.partition(|c| body.has_figures(*c));
         let amounts = amounts(&headings, &figures)?;
-        let texts: Vec<usize> = all
-            .filter(|c| *c != days && !figures.contains(c) && body.has_letters(*c))
-            .collect();
+        let texts = rest.into_iter().filter(|c| body.has_letters(*c));
+        let texts: Vec<usize> = texts.collect();
         // The column of texts such as "debit" and "credit".
         let side = texts.iter().copied().find(|c| body.says(*c, comes));
         let of_text = texts.iter().filter(|c| body.has_currencies(**c));
@@ -196,14 +192,11 @@ impl TransactionList {
                 Some(_) if list.is_balance(cells) => {}
                 Some(days) => {
                     let of_row = currencies.iter().find_map(|c| currency_in(text(cells, *c)));
+                    let read = |c: &usize| TransactionText::read(text(cells, *c));
                     list.rows.push(Transaction {
                         row: row + 1,
                         days,
-                        texts: list
-                            .texts
-                            .iter()
-                            .map(|c| TransactionText::read(text(cells, *c)))
-                            .collect(),
+                        texts: list.texts.iter().map(read).collect(),
                         currency: of_row.or_else(|| list.currency_of_headings()),
                         came_in: list.came_in(&body, cells, side),
                     });
