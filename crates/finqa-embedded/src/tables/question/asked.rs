@@ -125,6 +125,13 @@ const MOVES: &[Cue] = &[
     Cue::YearAgo,
 ];
 
+/// Cues that may also be part of a question for one figure.
+#[rustfmt::skip]
+const NEUTRAL: &[Cue] = &[
+    Cue::And, Cue::AsShareOf, Cue::Except, Cue::Percent, Cue::Share, Cue::ShareOf, Cue::Than, Cue::To,
+    Cue::Total,
+];
+
 // The last form has no cue, so it reads what no form before it does.
 #[rustfmt::skip] // A table: rustfmt would give each of its rows eight lines.
 static FORMS: [Form; 24] = [
@@ -223,22 +230,10 @@ pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
 /// Reads a question that is not understood in full as one for the figure that its words name. Cues
 /// of an operation become `unused`, so that the answer is a guess.
 pub(crate) fn guess(tokens: &[Token]) -> Asked {
-    // Cues that may also be part of a question for one figure.
-    let neutral = [
-        Cue::And,
-        Cue::AsShareOf,
-        Cue::Except,
-        Cue::Percent,
-        Cue::Share,
-        Cue::ShareOf,
-        Cue::Than,
-        Cue::To,
-        Cue::Total,
-    ];
     let mut stems = tokens.iter().flat_map(Token::stems);
     let named = stems.any(|word| !is_light(word));
     let unused = tokens.iter().filter_map(|token| match token.cue() {
-        Some(cue) => (!neutral.contains(&cue)).then(|| token.text.clone()),
+        Some(cue) => (!NEUTRAL.contains(&cue)).then(|| token.text.clone()),
         None => (named && token.is_earlier()).then(|| "that".to_owned()),
     });
     // Never the default: no cue is refused.

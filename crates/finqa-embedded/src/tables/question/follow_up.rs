@@ -103,14 +103,9 @@ pub(crate) fn refers_back(tokens: &[Token]) -> Option<String> {
 }
 
 /// Cues for an operation with two figures.
+#[rustfmt::skip]
 const RELATIONS: &[Cue] = &[
-    Cue::AsShareOf,
-    Cue::DividedBy,
-    Cue::Minus,
-    Cue::Multiple,
-    Cue::Plus,
-    Cue::Ratio,
-    Cue::ShareOf,
+    Cue::AsShareOf, Cue::DividedBy, Cue::Minus, Cue::Multiple, Cue::Plus, Cue::Ratio, Cue::ShareOf,
     Cue::Than,
 ];
 

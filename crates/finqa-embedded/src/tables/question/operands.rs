@@ -9,14 +9,9 @@ use crate::tables::words::{VERBS, is_light, plain_stems};
 pub(crate) const AND: &str = ",";
 
 /// Cues for the change of a figure.
+#[rustfmt::skip]
 pub(crate) const CHANGES: &[Cue] = &[
-    Cue::Change,
-    Cue::Difference,
-    Cue::Fall,
-    Cue::Growth,
-    Cue::Improve,
-    Cue::Points,
-    Cue::Rise,
+    Cue::Change, Cue::Difference, Cue::Fall, Cue::Growth, Cue::Improve, Cue::Points, Cue::Rise,
 ];
 
 /// Cues that ask for a percentage. A figure or a change can be asked for with them.
