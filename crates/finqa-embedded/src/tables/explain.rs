@@ -252,9 +252,8 @@ impl Tables {
         let more: Vec<Place> = more.map(FitFigure::place).collect();
         kept.retain(|one| !more.contains(&one.place()));
         let tagged = of.spans.iter().copied().map(Some).chain([None]);
-        let tagged: Vec<Place> = tagged
-            .filter_map(|span| Some(self.tagged(of, span)?.place()))
-            .collect();
+        let tagged = tagged.filter_map(|span| self.tagged(of, span));
+        let tagged: Vec<Place> = tagged.map(|one| one.place()).collect();
         let cell = |one: &FitFigure| {
             let place = one.place();
             let (meets, lacks) = self.words_met(of, place);

@@ -76,7 +76,8 @@ pub(crate) fn read<'t>(
     let of_table = starts.flat_map(|(at, (table, start))| {
         let first = table.first_row();
         start.tags.iter().filter_map(move |tag| {
-            let (standard, element) = tag.concept.split_once(':')?;
+            let is_standard = |(of, _): &(&str, &str)| ["us-gaap", "ifrs-full"].contains(of);
+            let (_, element) = tag.concept.split_once(':').filter(is_standard)?;
             let place = Place {
                 table: at,
                 row: tag.row.checked_sub(first)?,
@@ -84,13 +85,11 @@ pub(crate) fn read<'t>(
             };
             let members = tag.members.iter();
             let members = members.filter(|member| !OF_WHOLE.contains(&member.as_str()));
-            ["us-gaap", "ifrs-full"].contains(&standard).then(|| {
-                let tag = Tag {
-                    element: element.to_owned(),
-                    members: members.map(|member| member_words(member)).collect(),
-                };
-                (place, tag)
-            })
+            let tag = Tag {
+                element: element.to_owned(),
+                members: members.map(|member| member_words(member)).collect(),
+            };
+            Some((place, tag))
         })
     });
     of_table.collect()

@@ -178,6 +178,8 @@ impl TransactionList {
         let side = texts.iter().copied().find(|c| body.says(*c, comes));
         let of_text = texts.iter().filter(|c| body.has_currencies(**c));
         let currencies: Vec<usize> = amounts.iter().chain(of_text).copied().collect();
+        let mut names = amounts.iter().filter_map(|c| headings.get(*c));
+        let of_headings = names.find_map(|name| currency_in(name));
         let mut list = Self {
             sides: sides(&body, &amounts, side.is_some()),
             amounts,
@@ -197,7 +199,7 @@ impl TransactionList {
                         row: row + 1,
                         days,
                         texts: list.texts.iter().map(read).collect(),
-                        currency: of_row.or_else(|| list.currency_of_headings()),
+                        currency: of_row.or_else(|| of_headings.clone()),
                         came_in: list.came_in(&body, cells, side),
                     });
                 }
@@ -235,11 +237,6 @@ impl TransactionList {
             let mut words = lower.split_whitespace();
             lower.contains("balance") && words.all(|word| lists(BALANCE, word))
         })
-    }
-
-    fn currency_of_headings(&self) -> Option<String> {
-        let mut amounts = self.amounts.iter();
-        amounts.find_map(|c| currency_in(self.headings.get(*c)?))
     }
 
     /// True if the money of a row came in, false if it went out; `None` if the list does not say.

@@ -127,9 +127,8 @@ pub(crate) fn leans(tokens: &[Token], before: Option<&Asked>) -> bool {
 /// A question that begins with "as a share of", with the last figure put before it; `None` for
 /// other questions.
 pub(crate) fn with_first_side(before: &Asked, tokens: &[Token]) -> Option<Vec<Token>> {
-    let relation = tokens
-        .iter()
-        .position(|token| token.cue() == Some(Cue::AsShareOf))?;
+    let is_share = |token: &Token| token.cue() == Some(Cue::AsShareOf);
+    let relation = tokens.iter().position(is_share)?;
     let (leads, rest) = tokens.split_at(relation);
     if leads.iter().any(|token| !token.stems().is_empty()) {
         return None;

@@ -202,12 +202,9 @@ fn each(text: &str) -> Option<TokenPart> {
         "quarter" => 3,
         _ => 1,
     };
-    let all = lists(
-        "each every",
-        words
-            .iter()
-            .find(|word| !lists("in for over during", word))?,
-    );
+    let mut rest = words.iter();
+    let first = rest.find(|word| !lists("in for over during", word))?;
+    let all = lists("each every", first);
     let last = words.iter().any(|word| lists("last past latest", word));
     (all || last && count.is_some()).then_some(TokenPart::Each(count, months))
 }

@@ -179,10 +179,8 @@ fn taken(words: &[Vec<String>], name: &[String]) -> Option<usize> {
 pub(crate) fn ways_to_say(question: &str) -> Vec<Vec<Vec<String>>> {
     let plain = question.to_lowercase().replace(['-', '/'], " ");
     let marks = |c: char| !c.is_alphanumeric() && c != '&';
-    let words = plain
-        .split_whitespace()
-        .map(|word| word.trim_matches(marks));
-    let words: Vec<&str> = words.collect();
+    let words = plain.split_whitespace();
+    let words: Vec<&str> = words.map(|word| word.trim_matches(marks)).collect();
     let (mut out, mut at) = (Vec::new(), 0);
     while let Some(word) = words.get(at) {
         match name_at(words.get(at..).unwrap_or_default()) {
@@ -233,9 +231,8 @@ pub fn names_row<'q>(questions: impl Iterator<Item = &'q str>, label: &str) -> b
     let all = plain_stems(label);
     let mut asked: Vec<Vec<Vec<String>>> = questions.flat_map(ways_to_say).collect();
     let terms = |names: &Vec<Vec<String>>| -> Vec<String> {
-        let concept = CONCEPTS
-            .iter()
-            .find(|one| names.iter().all(|name| one.names.contains(name)));
+        let mut concepts = CONCEPTS.iter();
+        let concept = concepts.find(|one| names.iter().all(|name| one.names.contains(name)));
         let formula = concept.and_then(|one| one.formula.as_ref()).into_iter();
         let terms = formula.flat_map(|of| of.terms().map(|term| term.name.to_owned()));
         let sides = concept.and_then(|one| one.quotient.as_ref()).into_iter();

@@ -269,11 +269,10 @@ impl Operand {
             // Both sides are amounts.
             of.percent = false;
             of.names.remove(at);
+            let words = name.iter().map(|word| (word.clone(), word.clone()));
             match amount_named(name) {
                 Some(concept) => of.names.push(concept),
-                None => of
-                    .words
-                    .extend(name.iter().map(|word| (word.clone(), word.clone()))),
+                None => of.words.extend(words),
             }
             of
         };
