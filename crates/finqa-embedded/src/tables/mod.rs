@@ -130,7 +130,11 @@ impl Tables {
         let dated = self.is_single_table() && self.periods_of(0).len() > 1;
         let complete = follow_up::is_complete(self, &tokens, dated);
         let incomplete = before.filter(|_| !complete);
-        let completed = incomplete.and_then(|before| self.completed(before, &tokens, text));
+        // With the parts that it keeps from the question before it.
+        let completed = incomplete.and_then(|before| {
+            let whole = of_report.and_then(|_| follow_up::of_whole(before, text));
+            whole.or_else(|| follow_up::completed(self, before, &tokens))
+        });
         leans |= completed.is_some();
         if completed.is_none() && !complete && !alone && self.is_single_table() {
             return None;
@@ -152,13 +156,6 @@ impl Tables {
         turn.asked = Some(asked);
         turn.unsettled = unsettled;
         Some(turn)
-    }
-
-    /// What an incomplete question asks for, with the parts that it keeps from the one before it.
-    fn completed(&self, before: &Asked, tokens: &[Token], text: &str) -> Option<Asked> {
-        let whole = (!self.is_single_table()).then(|| follow_up::of_whole(before, text));
-        let completed = || follow_up::completed(self, before, tokens);
-        whole.flatten().or_else(completed)
     }
 
     /// What a question asks for by itself. In a report, a repeated label comes first, and a
