@@ -91,8 +91,8 @@ impl Tables {
             return 1.0;
         }
         let share = |cell: &Place| {
-            let table = self.table(*cell)?;
-            let (row, column) = (table.rows.get(cell.row)?, table.columns.get(cell.column)?);
+            let (table, row) = (self.table(*cell)?, self.row(*cell)?);
+            let column = self.column(*cell)?;
             let sheet = plain_stems(&table.sheet);
             let said = |word: &String| {
                 let above = table.title.contains(word) || sheet.contains(word);

@@ -224,16 +224,16 @@ impl Tables {
         let fits = |one: &FitFigure| {
             let is_of = |span: &Period| self.fits(one.period.as_ref(), Some(&of.on_its_day(*span)));
             let in_period = of.spans.is_empty() || of.through || of.spans.iter().any(is_of);
-            in_period || taken.contains(&one.place())
+            in_period || taken.contains(&one.place)
         };
         let mut all = match of.rows.as_slice() {
             [] => self.candidates(of, None),
             rows => rows.iter().flat_map(|row| self.figures_of(*row)).collect(),
         };
         all.retain(fits);
-        let is_taken = |one: &FitFigure| taken.contains(&one.place());
+        let is_taken = |one: &FitFigure| taken.contains(&one.place);
         // Keep one cell of each row: the one that the answer takes, otherwise the latest.
-        let row = |one: &FitFigure| (one.table, one.row);
+        let row = |one: &FitFigure| (one.place.table, one.place.row);
         let rank = |one: &FitFigure| (is_taken(one), one.period.map(|period| period.order()));
         let beaten = |one: &FitFigure| {
             let mut others = all.iter().filter(|other| row(other) == row(one));
@@ -249,13 +249,13 @@ impl Tables {
         let wanted = kept.iter().filter(|one| is_taken(one)).count();
         let others = kept.iter().filter(|one| !is_taken(one));
         let more = others.skip(LISTED.saturating_sub(wanted));
-        let more: Vec<Place> = more.map(FitFigure::place).collect();
-        kept.retain(|one| !more.contains(&one.place()));
+        let more: Vec<Place> = more.map(|one| one.place).collect();
+        kept.retain(|one| !more.contains(&one.place));
         let tagged = of.spans.iter().copied().map(Some).chain([None]);
         let tagged = tagged.filter_map(|span| self.tagged(of, span));
-        let tagged: Vec<Place> = tagged.map(|one| one.place()).collect();
+        let tagged: Vec<Place> = tagged.map(|one| one.place).collect();
         let cell = |one: &FitFigure| {
-            let place = one.place();
+            let place = one.place;
             let (meets, lacks) = self.words_met(of, place);
             let tag = self.tags.get(&place).filter(|_| tagged.contains(&place));
             let scored = of.rows.is_empty();
@@ -276,11 +276,10 @@ impl Tables {
     /// The words of an operand that the labels of a cell have, and those that they lack. A name
     /// with synonyms counts as present if the labels have any of them.
     fn words_met(&self, of: &Operand, place: Place) -> (Vec<String>, Vec<String>) {
-        let (row, _) = self.row_and_column(place);
         // The title of a statement does not name its rows.
         let note = self.table(place).filter(|table| table.statement.is_none());
         let says = |word: &String| {
-            row.is_some_and(|row| row.says(word))
+            self.row(place).is_some_and(|row| row.says(word))
                 || self.labels_of(place).any(|label| label.says(word))
                 || note.is_some_and(|table| table.title.iter().any(|own| same_word(own, word)))
         };
@@ -305,8 +304,7 @@ impl Tables {
 
     /// A cell with its labels. Its printed value is filled in from the document.
     fn explain_cell(&self, place: Place) -> ExplainedFigure {
-        let table = self.table(place);
-        let (row, column) = self.row_and_column(place);
+        let (table, row, column) = (self.table(place), self.row(place), self.column(place));
         let title = table.map_or("", |table| table.above.trim());
         let cell = self.cell(place);
         ExplainedFigure {

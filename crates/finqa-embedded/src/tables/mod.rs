@@ -43,7 +43,6 @@ pub(crate) use compute::spent::SUM_OF_ROWS;
 pub(crate) use find::FigureExpr;
 pub(crate) use find::sentences::StatedFact;
 pub(crate) use page::table::Place;
-use page::table::{ReportColumn, ReportRow};
 pub(crate) use page::{Doubt, Tables};
 use page::{TableResult, missing};
 use question::asked::{Asked, Operation};
@@ -236,25 +235,17 @@ impl Tables {
         format!("r{}c{}", first + place.row, place.column)
     }
 
-    fn row_and_column(&self, place: Place) -> (Option<&ReportRow>, Option<&ReportColumn>) {
-        let table = self.table(place);
-        let row = table.and_then(|table| table.rows.get(place.row));
-        (row, table.and_then(|table| table.columns.get(place.column)))
-    }
-
     /// The printed row and column of a cell, for messages: "Revenue · 2031".
     pub(super) fn full_name(&self, place: Place) -> String {
-        let (row, column) = self.row_and_column(place);
-        let row = row.map_or("", |row| row.printed.as_str());
-        let column = column.map_or("", |column| column.printed.as_str());
+        let row = self.row(place).map_or("", |row| row.printed.as_str());
+        let column = self.column(place).map_or("", |one| one.printed.as_str());
         format!("{row} · {column}")
     }
 
     /// The names of a cell's row and column, as evidence shows them.
     pub(crate) fn cell_name(&self, place: Place) -> String {
-        let (row, column) = self.row_and_column(place);
-        let row = row.map(|row| row.printed.trim());
-        let column = column.map(|column| column.printed.as_str());
+        let row = self.row(place).map(|row| row.printed.trim());
+        let column = self.column(place).map(|column| column.printed.as_str());
         let names = [row, column].into_iter().flatten();
         let names = names.filter(|name| !name.is_empty());
         names.collect::<Vec<_>>().join(", ")

@@ -20,8 +20,7 @@ impl Tables {
     /// count things.
     pub(crate) fn may_count(&self, one: &Amount) -> Option<Doubt> {
         let place = one.place()?;
-        let table = self.table(place)?;
-        let row = table.rows.get(place.row)?;
+        let (table, row) = (self.table(place)?, self.row(place)?);
         // Without a scale, there is nothing to doubt.
         one.scale?;
         // A tag or a unit says what the figure is.

@@ -54,7 +54,7 @@ impl Tables {
         let mut groups = whole.map_or_else(Vec::new, |whole| self.groups(&whole));
         let totalled = self.totalled(of, asked);
         let new = totalled.into_iter().filter(|group| {
-            let place = |group: &Group| group.first().map(|one| one.place());
+            let place = |group: &Group| group.first().map(|one| one.place);
             !groups.iter().any(|known| place(known) == place(group))
         });
         let new: Vec<Group> = new.collect();
@@ -260,7 +260,7 @@ impl Group {
         margin: f64,
     ) -> Option<[Self; 2]> {
         let (_, subtotal) = self.parts.get(part)?;
-        let row = subtotal.place().row;
+        let row = subtotal.place.row;
         let above = rows_above(table, row, figure);
         let rows = last_parts_of(&above, subtotal.value, margin)?;
         let label = &table.rows.get(row)?.label.words;

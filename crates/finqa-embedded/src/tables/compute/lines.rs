@@ -95,15 +95,16 @@ impl Tables {
     fn same_rows(&self, of: &Operand) -> Vec<Line> {
         let mut all = self.candidates(of, of.spans.first().copied());
         all.retain(|one| one.full && !one.percent);
-        all.sort_by_key(|one| (one.table, one.column, one.row));
-        let row = |one: &FitFigure| self.table(one.place())?.rows.get(one.row);
+        all.sort_by_key(|one| (one.place.table, one.place.column, one.place.row));
+        let row = |one: &FitFigure| self.row(one.place);
         let apart = |two: &[FitFigure]| match two {
             [a, b] => row(a)
                 .zip(row(b))
                 .is_some_and(|(a, b)| a.printed == b.printed && a.heading != b.heading),
             _ => true,
         };
-        let lines = all.chunk_by(|a, b| (a.table, a.column) == (b.table, b.column));
+        let column = |one: &FitFigure| (one.place.table, one.place.column);
+        let lines = all.chunk_by(|a, b| column(a) == column(b));
         let lines = lines.filter(|line| line.len() > 1 && line.windows(2).all(apart));
         let line = |figures: &[FitFigure]| Line {
             by_rows: true,

@@ -178,8 +178,8 @@ impl Tables {
     pub(crate) fn look_up(&self, found: Amount, of: &Operand) -> DirectAnswer {
         let plain = found.kind == AmountKind::Number;
         let money = found.at.is_some_and(|at| {
-            let table = self.table(at.place());
-            table.is_some_and(|table| table.is_money(at.row))
+            let table = self.table(at.place);
+            table.is_some_and(|table| table.is_money(at.place.row))
         });
         let margin = |at: Place| self.name_of(at).to_lowercase().contains("margin");
         let share = found.kind == AmountKind::Percent && found.place().is_some_and(margin);
@@ -246,7 +246,7 @@ impl Tables {
         let plain = plain.filter(|one| !one.place().is_some_and(counts));
         let scales = plain.clone().map(|one| one.scale);
         let places = plain.filter_map(Amount::place);
-        let rows = places.filter_map(|at| self.table(at)?.rows.get(at.row));
+        let rows = places.filter_map(|at| self.row(at));
         let units = rows.map(|row| &row.unit).filter(|unit| !unit.is_empty());
         let (scales, units): (HashSet<_>, HashSet<_>) = (scales.collect(), units.collect());
         if scales.len() > 1 || units.len() > 1 {
@@ -343,7 +343,8 @@ impl Tables {
             _ => {
                 let at = late.place().ok_or(Doubt::Open)?;
                 let apart = |one: &FitFigure| {
-                    (one.table, one.row) == (at.table, at.row) && one.column != at.column
+                    let row = (one.place.table, one.place.row);
+                    row == (at.table, at.row) && one.place.column != at.column
                 };
                 let other = self.candidates(&of, None).into_iter().find(apart);
                 let early = other.and_then(|one| self.amount(one)).ok_or(Doubt::Open)?;

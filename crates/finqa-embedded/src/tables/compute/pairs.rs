@@ -91,7 +91,7 @@ impl Tables {
         let (part, whole) = figure(part).zip(figure(whole))?;
         let name = |one: &Amount| {
             let at = one.place().filter(|_| one.doubt.is_none())?;
-            Some(self.table(at)?.rows.get(at.row)?.label.words.clone())
+            Some(self.row(at)?.label.words.clone())
         };
         let name_of_both = name(&part).filter(|own| name(&whole).as_ref() == Some(own));
         let alike = part.kind == AmountKind::Number && whole.kind == part.kind;
@@ -118,7 +118,7 @@ impl Tables {
             (Err(_), [part, whole]) if whole.total && self.is_single_table() => {
                 let all = self.in_labels(whole, None)?;
                 let near = all.first().and_then(|one| one.at);
-                let place = near.map(|at| at.place());
+                let place = near.map(|at| at.place);
                 let period = near.and_then(|at| at.period);
                 [self.figure(part, period, place)?, self.sum(&all)?]
             }
@@ -230,13 +230,15 @@ impl Tables {
             .flat_map(|part| wholes.iter().map(move |whole| (part, whole)));
         let one_period = part.spans == whole.spans;
         let pairs = pairs.filter(|(part, whole)| {
+            let of_one_period = part.period == whole.period || !one_period;
+            let (part, whole) = (part.place, whole.place);
             // The share of a row in the same row of another year is never asked for.
-            let apart = part.row != whole.row
-                || part.column != whole.column && (part.period == whole.period || !one_period);
+            let apart = part.row != whole.row || part.column != whole.column && of_one_period;
             part.table == whole.table && apart
         });
         let score = |(part, whole): &(&FitFigure, &FitFigure)| {
-            let together = part.column == whole.column || part.row == whole.row;
+            let (a, b) = (part.place, whole.place);
+            let together = a.column == b.column || a.row == b.row;
             part.score + whole.score + if together { TOGETHER } else { 0.0 }
         };
         let (part, whole) = pairs
@@ -253,7 +255,7 @@ impl Tables {
                 .any(|other| !same(other.value, one.value))
         };
         let names = || {
-            let [part, whole] = [part, whole].map(|one| self.full_name(one.place()));
+            let [part, whole] = [part, whole].map(|one| self.full_name(one.place));
             format!("{part} and {whole}")
         };
         let doubt = if !part.unqualified || !whole.unqualified {

@@ -128,11 +128,10 @@ impl Tables {
         let one = if (more > 0.0) == largest { a } else { b };
         let [row, other] = [a, b].map(|one| one.place().map(|at| at.row));
         let label = |place: Place| {
-            let table = self.table(place)?;
             Some(if row == other {
-                table.columns.get(place.column)?.printed.clone()
+                self.column(place)?.printed.clone()
             } else {
-                table.rows.get(place.row)?.printed.clone()
+                self.row(place)?.printed.clone()
             })
         };
         Ok(DirectAnswer {

@@ -34,8 +34,7 @@ impl Tables {
         let mut leaves = answer.exprs().flat_map(|expr| expr.leaves());
         let other = leaves.find_map(|leaf| {
             let at = leaf.source?;
-            let table = self.table(at)?;
-            let row = table.rows.get(at.row)?;
+            let (table, row) = (self.table(at)?, self.row(at)?);
             let name = self.full_name(at);
             let texts = [name.as_str(), &row.heading, &table.above];
             let is_other = !texts.iter().any(|text| HELD_FOR_SALE.is_match(text));
@@ -52,8 +51,7 @@ impl Tables {
         let leaves = answer.exprs().flat_map(|expr| expr.leaves());
         let mut alone = leaves.filter_map(|leaf| {
             let at = leaf.source?;
-            let table = self.table(at)?;
-            let (row, column) = (table.rows.get(at.row)?, table.columns.get(at.column)?);
+            let (table, row, column) = (self.table(at)?, self.row(at)?, self.column(at)?);
             // The nearest text with either word decides. A text with both words decides nothing.
             let mut texts = [&*column.printed, &row.heading, &table.above, &self.head].into_iter();
             let (alone, group) = texts.find_map(|text| {

@@ -256,9 +256,9 @@ impl Tables {
             return missing(format!("these are more than {MOST_FIGURES} figures"));
         }
         let out = self.amounts_of(&line)?;
-        let table = self.table(first.place()).ok_or(Doubt::Open)?;
+        let table = self.table(first.place).ok_or(Doubt::Open)?;
         if line.unasked > 0 && self.is_single_table() {
-            return Err(self.unclear(first.place()));
+            return Err(self.unclear(first.place));
         }
         let generic = |word: &String| lists_stem(GENERIC, word);
         if let Some(noun) = noun
@@ -306,7 +306,7 @@ impl Tables {
             let least = lines.iter().map(|line| line.unasked).min();
             lines.retain(|line| Some(line.unasked) == least);
         }
-        let table = |line: &Line| line.figures.first().map(|one| one.table);
+        let table = |line: &Line| line.figures.first().map(|one| one.place.table);
         lines.sort_by(|a, b| b.score.total_cmp(&a.score).then(table(b).cmp(&table(a))));
         match lines.as_slice() {
             [] => match of.spans.first() {
@@ -328,11 +328,10 @@ impl Tables {
         let (mut out, mut names) = (Vec::new(), HashSet::new());
         let by_heading = self.is_of_one_label(line);
         for one in &line.figures {
-            let table = self.table(one.place());
-            let name = match table.and_then(|table| table.rows.get(one.row)) {
+            let name = match self.row(one.place) {
                 Some(row) if by_heading => row.heading.to_string(),
                 _ => {
-                    let label = self.labels_of(one.place()).nth(usize::from(!line.by_rows));
+                    let label = self.labels_of(one.place).nth(usize::from(!line.by_rows));
                     label.map_or_else(String::new, |label| label.name.clone())
                 }
             };
@@ -353,7 +352,7 @@ impl Tables {
 
     /// True if all rows of the line have the same label, so that only their headings differ.
     fn is_of_one_label(&self, line: &Line) -> bool {
-        let label = |one: &FitFigure| Some(&self.table(one.place())?.rows.get(one.row)?.printed);
+        let label = |one: &FitFigure| self.row(one.place).map(|row| &row.printed);
         let first = line.figures.first().and_then(label);
         line.by_rows && line.figures.iter().all(|one| label(one) == first)
     }

@@ -258,8 +258,9 @@ impl Tables {
             row: row.row,
             column,
         };
-        let read = self.table(place).and_then(|table| table.rows.get(row.row));
-        let unread = read.is_some_and(|read| read.unread.iter().any(|(c, _)| *c == column));
+        let unread = self
+            .row(place)
+            .is_some_and(|read| read.unread.iter().any(|(c, _)| *c == column));
         let leaf = self
             .cell(place)
             .filter(|cell| !cell.percent && !unread)

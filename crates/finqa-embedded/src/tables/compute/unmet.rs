@@ -14,7 +14,7 @@ impl Tables {
     /// provide.
     pub(crate) fn unmet(&self, amounts: &[Amount], asked: &Asked) -> Option<Doubt> {
         let figures: Vec<&FitFigure> = amounts.iter().filter_map(|one| one.at.as_ref()).collect();
-        let name = |one: &&FitFigure| self.full_name(one.place()).to_lowercase();
+        let name = |one: &&FitFigure| self.full_name(one.place).to_lowercase();
         let why = |why: &str| Some(Doubt::Missing(why.to_owned()));
         // "Quarterly sales" are those of a quarter.
         let of_part = |word: &str| {
@@ -34,7 +34,7 @@ impl Tables {
         // A row of the balance sheet that is not a total may be only one of the two parts of a
         // balance.
         let is_part = |one: &&FitFigure| {
-            let total = self.labels_of(one.place()).any(|label| label.total);
+            let total = self.labels_of(one.place).any(|label| label.total);
             self.statement_of(one) == Some(Statement::Balances) && !total
         };
         let both = asked.operands.iter().any(|of| of.both_terms);

@@ -30,9 +30,7 @@ const SAID: f64 = 0.03;
 /// A figure that may be the one asked for, with its score.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FitFigure {
-    pub(crate) table: usize,
-    pub(crate) row: usize,
-    pub(crate) column: usize,
+    pub(crate) place: Place,
     pub(crate) score: f64,
     /// True if the labels have all words of the operand and no other word that names something.
     pub(crate) full: bool,
@@ -51,16 +49,6 @@ pub(crate) struct FitFigure {
     /// How much the label and the question differ: 4 for each word that only one of them has, 1 for
     /// a word of the company's name. The smallest is the row that says no more than the question.
     pub(crate) extra: usize,
-}
-
-impl FitFigure {
-    pub(crate) fn place(&self) -> Place {
-        Place {
-            table: self.table,
-            row: self.row,
-            column: self.column,
-        }
-    }
 }
 
 impl ReportTable {
@@ -133,9 +121,7 @@ impl ReportTable {
     /// A figure of which only place, period and plan are known.
     fn unknown(&self, table: usize, row: usize, column: usize) -> FitFigure {
         FitFigure {
-            table,
-            row,
-            column,
+            place: Place { table, row, column },
             score: 0.0,
             full: false,
             unqualified: false,
@@ -190,8 +176,8 @@ pub(crate) fn candidates(
     let mut all: Vec<FitFigure> = tables.iter().enumerate().flat_map(of).collect();
     let is_rate = |one: &FitFigure| {
         let row = tables
-            .get(one.table)
-            .and_then(|table| table.rows.get(one.row));
+            .get(one.place.table)
+            .and_then(|table| table.rows.get(one.place.row));
         row.is_some_and(|row| row.label.is_one_of(&RATE_STEMS))
     };
     // If a row has an amount and its share of another, prefer the one asked for. A rate is always

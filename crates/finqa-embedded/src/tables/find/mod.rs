@@ -20,7 +20,7 @@ use crate::expr::{literal_value, turn_sign};
 use crate::operations;
 use crate::reading::outflow::names_cost;
 use crate::tables::page::figure::ReportFigure;
-use crate::tables::page::table::{Label, Place, ReportTable};
+use crate::tables::page::table::{Label, Place, ReportColumn, ReportRow, ReportTable};
 use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question::operand::Operand;
 use crate::tables::words::{LOOSE, lists_stem};
@@ -53,7 +53,7 @@ impl Amount {
     }
 
     pub(crate) fn place(&self) -> Option<Place> {
-        self.at.map(|at| at.place())
+        self.at.map(|at| at.place)
     }
 }
 
@@ -101,21 +101,23 @@ impl Tables {
         self.tables.get(place.table)
     }
 
+    pub(crate) fn row(&self, place: Place) -> Option<&ReportRow> {
+        self.table(place)?.rows.get(place.row)
+    }
+
+    pub(crate) fn column(&self, place: Place) -> Option<&ReportColumn> {
+        self.table(place)?.columns.get(place.column)
+    }
+
     pub(crate) fn cell(&self, place: Place) -> Option<&ReportFigure> {
-        let row = self.table(place)?.rows.get(place.row)?;
-        row.cells.get(place.column)?.as_ref()
+        self.row(place)?.cells.get(place.column)?.as_ref()
     }
 
     /// The labels of a cell's row and column.
     pub(crate) fn labels_of(&self, place: Place) -> impl Iterator<Item = &Label> {
-        let table = self.table(place);
-        let row = table.and_then(|table| table.rows.get(place.row));
-        let column = table.and_then(|table| table.columns.get(place.column));
-        let labels = [
-            row.map(|row| &row.label),
-            column.map(|column| &column.label),
-        ];
-        labels.into_iter().flatten()
+        let row = self.row(place).map(|row| &row.label);
+        let column = self.column(place).map(|column| &column.label);
+        row.into_iter().chain(column)
     }
 
     /// The name of a cell's row, or of its column if the row has only a period.
@@ -199,7 +201,7 @@ impl Tables {
             .iter()
             .enumerate()
             .flat_map(|(at, _)| self.periods_of(at));
-        let name = self.name_of(one.place());
+        let name = self.name_of(one.place);
         let of_year = |period: &Period| period.end.year == asked.end.year;
         Doubt::Missing(if one.period.is_none() && self.is_single_table() {
             format!("the table has {name} for no {asked}")
@@ -370,7 +372,7 @@ impl Tables {
     /// repeats the name and is dropped. A loss in a report keeps its sign. `None` if the cell has
     /// no number.
     pub(crate) fn amount(&self, at: FitFigure) -> Option<Amount> {
-        let place = at.place();
+        let place = at.place;
         let cell = self.cell(place)?;
         let leaf = Leaf {
             value: literal_value(&cell.literal())?,
@@ -412,11 +414,9 @@ impl Tables {
                 .peekable();
             numbers.peek().is_some() && numbers.all(|x| x < 0.0)
         };
-        let row = table.rows.get(place.row);
-        let column = table.columns.get(place.column);
-        let rows = table.rows.iter().skip(1);
+        let (row, rows) = (self.row(place), table.rows.iter().skip(1));
         row.is_some_and(|row| kind(&row.label) && all(&mut row.cells.iter().flatten()))
-            || column.is_some_and(|column| kind(&column.label))
+            || self.column(place).is_some_and(|column| kind(&column.label))
                 && all(&mut rows.filter_map(|row| row.cells.get(place.column)?.as_ref()))
     }
 }

@@ -199,7 +199,7 @@ impl Tables {
         });
         // Only a sure whole is divided. Two names can find the same part.
         let mut parts = parts.filter(|_| all.doubt.is_none()).unwrap_or_default();
-        parts.dedup_by_key(|one| one.place());
+        parts.dedup_by_key(|one| one.place);
         let parts = parts.into_iter().filter_map(|one| self.amount(one));
         let parts: Vec<Amount> = parts.filter(|part| part.scale == all.scale).collect();
         let rest = parts.iter().map(|part| part.expr.clone());

@@ -35,13 +35,13 @@ impl Tables {
         }
         if let Some(near) = near {
             // The figure must be in the table of `near`, and in its row or column if any is there.
-            all.retain(|one| one.table == near.table);
+            all.retain(|one| one.place.table == near.table);
             keep(&mut all, |one| {
-                one.row == near.row || one.column == near.column
+                one.place.row == near.row || one.place.column == near.column
             });
         }
         if self.is_single_table() && of.total {
-            let total = |one: &FitFigure| self.labels_of(one.place()).any(|label| label.total);
+            let total = |one: &FitFigure| self.labels_of(one.place).any(|label| label.total);
             keep(&mut all, total);
         }
         let every = all.clone();
@@ -69,7 +69,7 @@ impl Tables {
         if let Some(named) = of.statement
             && self.tables.iter().any(|table| named.is(table))
         {
-            all.retain(|one| self.table(one.place()).is_some_and(|table| named.is(table)));
+            all.retain(|one| self.table(one.place).is_some_and(|table| named.is(table)));
         }
     }
 
@@ -133,7 +133,7 @@ impl Tables {
     ) -> Option<Doubt> {
         let differs = |one: &&FitFigure| {
             if self.is_single_table() {
-                one.place() != best.place() && one.percent == best.percent
+                one.place != best.place && one.percent == best.percent
             } else {
                 !same(one.value, best.value) && one.full >= best.full
             }
@@ -147,7 +147,8 @@ impl Tables {
         let is_named = |one: &FitFigure| self.is_named_by_label(one, &readings);
         let lent = !self.is_single_table() && !is_named(best);
         let named = every.iter().filter(|one| {
-            let beside = (one.table, one.column) == (best.table, best.column);
+            let line = |one: &FitFigure| (one.place.table, one.place.column);
+            let beside = line(one) == line(best);
             lent && beside
                 && one.percent == best.percent
                 && !rounds_alike(one.value, best.value)
@@ -164,7 +165,7 @@ impl Tables {
                 let names = names.join(" and ");
                 Some(Doubt::Missing(format!("several figures fit: {names}")))
             }
-            _ => Some(self.unclear(best.place())),
+            _ => Some(self.unclear(best.place)),
         }
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn rounds_alike(a: f64, b: f64) -> bool {
 impl Tables {
     /// The primary statement that contains the figure; `None` for a note.
     pub(crate) fn statement_of(&self, one: &FitFigure) -> Option<Statement> {
-        self.table(one.place())?.statement
+        self.table(one.place)?.statement
     }
 
     /// True for a balance in a statement of a period, such as cash at the end of the year.
@@ -67,7 +67,7 @@ impl Tables {
         asked: Option<Period>,
     ) -> Option<Doubt> {
         let is_balance = of.balance || asked.is_some_and(|asked| asked.instant);
-        let place = one.place();
+        let place = one.place;
         if self.is_single_table()
             || !is_balance
             || self.statement_of(one) != Some(Statement::Flows)
@@ -76,7 +76,7 @@ impl Tables {
         {
             return None;
         }
-        let row = self.table(place)?.rows.get(place.row)?;
+        let row = self.row(place)?;
         // A note about cash has the dates of the balance sheet, but the title of the statement of
         // cash flows, so it is taken for that statement.
         let of_day = |period: &Period| period.end.day.is_some() && period.months.is_none();
@@ -102,9 +102,9 @@ impl Tables {
     /// other figures.
     pub(crate) fn is_own_change(&self, one: &FitFigure) -> Option<Doubt> {
         let table = self
-            .table(one.place())
+            .table(one.place)
             .filter(|table| NamedStatement::CashFlows.is(table))?;
-        let row = table.rows.get(one.row)?;
+        let row = table.rows.get(one.place.row)?;
         let mut words = row
             .label
             .words
@@ -112,14 +112,14 @@ impl Tables {
             .chain(row.section.iter().map(String::as_str));
         let own = words.any(|word| CHANGES.contains(word));
         own.then(|| {
-            let name = self.full_name(one.place());
+            let name = self.full_name(one.place);
             Doubt::Missing(format!("{name} is a change by itself, as it affects cash"))
         })
     }
 
     /// True for a figure in a statement of equity. It repeats figures of the other statements.
     pub(crate) fn is_of_equity(&self, one: &FitFigure) -> bool {
-        let table = self.table(one.place());
+        let table = self.table(one.place);
         table.is_some_and(|table| table.statement.is_some() && table.title.contains("equity"))
     }
 
@@ -143,9 +143,7 @@ impl Tables {
     /// True if the row's own label, without its section, has all words of one of the readings,
     /// apart from light words and figures ([`is_light`]).
     pub(crate) fn is_named_by_label(&self, one: &FitFigure, readings: &[Phrasing]) -> bool {
-        let row = self
-            .table(one.place())
-            .and_then(|table| table.rows.get(one.row));
+        let row = self.row(one.place);
         let says = |reading: &Phrasing| {
             let mut words = reading.words.iter().filter(|word| !is_light(word));
             row.is_some_and(|row| words.all(|word| row.label.words.contains(word)))
@@ -155,24 +153,22 @@ impl Tables {
 
     /// True if the operand names the workbook sheet of the figure.
     pub(crate) fn names_sheet(&self, of: &Operand, one: &FitFigure) -> bool {
-        let words = self
-            .table(one.place())
-            .map(|table| plain_stems(&table.sheet));
+        let words = self.table(one.place).map(|table| plain_stems(&table.sheet));
         words.is_some_and(|words| !words.is_empty() && words.iter().all(|word| of.says(word)))
     }
 
     /// The names of figures that fit equally well; with their sheets if these differ.
     pub(crate) fn names_of<'f>(&self, all: impl Iterator<Item = &'f FitFigure>) -> Vec<String> {
-        let named = all.filter_map(|one| Some((one, self.table(one.place())?.sheet.as_str())));
+        let named = all.filter_map(|one| Some((one, self.table(one.place)?.sheet.as_str())));
         let named: Vec<(&FitFigure, &str)> = named.collect();
         let one_sheet = named
             .iter()
             .all(|(_, sheet)| named.first().is_some_and(|(_, first)| sheet == first));
         let name = |(one, sheet): &(&FitFigure, &str)| {
             if one_sheet {
-                self.full_name(one.place())
+                self.full_name(one.place)
             } else {
-                format!("{} ({sheet})", self.full_name(one.place()))
+                format!("{} ({sheet})", self.full_name(one.place))
             }
         };
         named.iter().map(name).collect()
@@ -181,10 +177,10 @@ impl Tables {
     /// True if the same table on another sheet has another value, as for a base case and a bull
     /// case.
     fn is_scenario(&self, one: &FitFigure, best: &FitFigure) -> bool {
-        let Some((a, b)) = self.table(one.place()).zip(self.table(best.place())) else {
+        let Some((a, b)) = self.table(one.place).zip(self.table(best.place)) else {
             return false;
         };
-        let row = |table: &ReportTable, at: usize| Some(table.rows.get(at)?.printed.clone());
+        let row = |one: &FitFigure| self.row(one.place).map(|row| &row.printed);
         let heads = |table: &ReportTable| -> Vec<String> {
             let heads = table.columns.iter().skip(1);
             heads.map(|column| column.printed.clone()).collect()
@@ -198,8 +194,8 @@ impl Tables {
             2 * shared.count() > a.rows.len().max(b.rows.len())
         };
         a.sheet != b.sheet
-            && row(a, one.row) == row(b, best.row)
-            && one.column == best.column
+            && row(one) == row(best)
+            && one.place.column == best.place.column
             // Not equal: `!=` on floats would need an exception from clippy.
             && (one.value - best.value).abs() > 0.0
             && heads(a) == heads(b)
@@ -211,7 +207,7 @@ impl Tables {
     /// and in total.
     pub(crate) fn is_rival(&self, one: &FitFigure, best: &FitFigure) -> bool {
         let label = |of: &FitFigure| {
-            let row = self.table(of.place())?.rows.get(of.row)?;
+            let row = self.row(of.place)?;
             Some((row.printed.to_lowercase(), &row.label.words))
         };
         let alike = label(one)
@@ -231,7 +227,7 @@ impl Tables {
         scenario
             || statement.is_some()
                 && self.statement_of(one) == statement
-                && one.table != best.table
+                && one.place.table != best.place.table
                 && alike
                 && apart
                 && one.period.map(Period::order) == best.period.map(Period::order)

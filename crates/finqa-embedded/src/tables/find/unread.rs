@@ -25,13 +25,11 @@ impl Tables {
         let Some(best) = best.filter(|_| !found.first().is_some_and(better)) else {
             return Ok(());
         };
-        let row = self
-            .table(best.place())
-            .and_then(|table| table.rows.get(best.row));
-        let mut unread = row.into_iter().flat_map(|row| &row.unread);
-        let why = unread.find(|(column, _)| *column == best.column);
+        let row = self.row(best.place).into_iter();
+        let mut unread = row.flat_map(|row| &row.unread);
+        let why = unread.find(|(column, _)| *column == best.place.column);
         let why = why.map_or("not read", |(_, why)| why);
-        missing(format!("{} is {why}", self.full_name(best.place())))
+        missing(format!("{} is {why}", self.full_name(best.place)))
     }
 }
 

@@ -178,11 +178,11 @@ impl Tables {
     /// No row has a figure for the period.
     pub(crate) fn of_rows(&self, of: &Operand, asked: Option<Period>) -> TableResult<Amount> {
         let named = |one: &FitFigure| {
-            let table = self.table(one.place());
+            let table = self.table(one.place);
             of.statement
                 .is_none_or(|named| table.is_some_and(|table| named.is(table)))
         };
-        let of_rows = |one: &FitFigure| of.rows.contains(&(one.table, one.row));
+        let of_rows = |one: &FitFigure| of.rows.contains(&(one.place.table, one.place.row));
         let every = self.figures().filter(of_rows);
         let every: Vec<FitFigure> = every
             .filter(|one| one.period.is_some() && named(one))
@@ -221,7 +221,7 @@ impl Tables {
         best = tagged.unwrap_or(best);
         let several = (tagged.is_none() && differ(&all)).then(|| {
             let on_sheets = |one: &FitFigure| {
-                let table = self.table(one.place());
+                let table = self.table(one.place);
                 table.is_some_and(|table| !table.sheet.is_empty())
             };
             let names: Vec<String> = if all.iter().any(on_sheets) {
@@ -242,13 +242,11 @@ impl Tables {
 
     /// The name of a cell with its section: "Assets: Cash, 2031".
     fn placed_name(&self, one: &FitFigure) -> String {
-        let row = self
-            .table(one.place())
-            .and_then(|table| table.rows.get(one.row));
+        let row = self.row(one.place);
         let section = row.map_or("", |row| row.heading.trim_end_matches([':', ' ']));
         match section {
-            "" => self.full_name(one.place()),
-            _ => format!("{section}: {}", self.full_name(one.place())),
+            "" => self.full_name(one.place),
+            _ => format!("{section}: {}", self.full_name(one.place)),
         }
     }
 }

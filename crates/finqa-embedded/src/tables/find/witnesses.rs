@@ -46,15 +46,15 @@ impl Tables {
         near: Option<Place>,
     ) -> Option<Amount> {
         let tagged = self.tagged(of, asked)?;
-        let beside = near.is_none_or(|near| near.table == tagged.table);
+        let beside = near.is_none_or(|near| near.table == tagged.place.table);
         let doubt = self.unclear_year(&tagged, asked);
         // The sign of a cost that is called a credit ("tax benefit") is uncertain.
-        let row = self.table(tagged.place())?.rows.get(tagged.row)?;
+        let row = self.row(tagged.place)?;
         let sides = ["expense", "provision", "charge"];
         let label = row.printed.to_lowercase();
         let of_both = sides.iter().any(|word| label.contains(word));
         let credit = names_credit(&label) && !of_both && !of.says("benefit");
-        let doubt = doubt.or_else(|| credit.then(|| self.unclear(tagged.place())));
+        let doubt = doubt.or_else(|| credit.then(|| self.unclear(tagged.place)));
         self.amount(tagged)
             .filter(|_| beside)
             .map(|amount| Amount { doubt, ..amount })
@@ -72,14 +72,10 @@ impl Tables {
         };
         let mut all: Vec<FitFigure> = places.filter_map(|(place, _)| figure(place)).collect();
         all.retain(|one| {
-            let named = |named: NamedStatement| {
-                self.table(one.place()).is_some_and(|table| named.is(table))
-            };
-            let label = self
-                .table(one.place())
-                .and_then(|table| table.rows.get(one.row));
+            let named =
+                |named: NamedStatement| self.table(one.place).is_some_and(|table| named.is(table));
             one.percent == of.wants_percent()
-                && !label.is_some_and(is_part)
+                && !self.row(one.place).is_some_and(is_part)
                 && one.period.is_some()
                 && self.fits(one.period.as_ref(), asked.as_ref())
                 && of.statement.is_none_or(named)
@@ -98,13 +94,7 @@ impl Tables {
     /// The figure whose tag has the meaning of the label, among rows with one label. `None` if
     /// `tags.txt` has no meaning for the label, or if the tagged figures differ.
     pub(crate) fn figure_tagged_like_label(&self, all: &[FitFigure]) -> Option<FitFigure> {
-        let words = self
-            .table(all.first()?.place())?
-            .rows
-            .get(all.first()?.row)?
-            .label
-            .words
-            .to_vec();
+        let words = self.row(all.first()?.place)?.label.words.to_vec();
         let mut readings = vec![words.clone()];
         readings.extend(
             amount_named(&words)
@@ -112,14 +102,9 @@ impl Tables {
                 .flat_map(|(one, _)| one.names.clone()),
         );
         let (meaning, _) = Meaning::of(&readings).filter(|(_, more)| more.is_empty())?;
-        let whole = |one: &&FitFigure| {
-            let row = self
-                .table(one.place())
-                .and_then(|table| table.rows.get(one.row));
-            row.is_some_and(|row| !is_part(row))
-        };
+        let whole = |one: &&FitFigure| self.row(one.place).is_some_and(|row| !is_part(row));
         let meant = |one: &&FitFigure| {
-            let tag = self.tags.get(&one.place());
+            let tag = self.tags.get(&one.place);
             tag.is_some_and(|tag| {
                 meaning.means.contains(&tag.element.as_str()) && tag.members.is_empty()
             })
@@ -142,11 +127,11 @@ impl Tables {
 
     /// The reason for doubt if the tag of a figure contradicts the operand's name.
     pub(crate) fn contradiction(&self, of: &Operand, one: &FitFigure) -> Option<Doubt> {
-        let tag = self.tags.get(&one.place())?;
+        let tag = self.tags.get(&one.place)?;
         let (meaning, _) = self.meaning(of).filter(|(_, more)| more.is_empty())?;
         let other = meaning.contradicts.contains(&tag.element.as_str());
         other.then(|| {
-            let name = self.full_name(one.place());
+            let name = self.full_name(one.place);
             Doubt::Missing(format!("the tag of {name} is {}", tag.element))
         })
     }
