@@ -222,7 +222,7 @@ impl Tables {
     /// The best cells for an operand, one of each row, and those that the answer takes.
     fn explain_candidates(&self, of: &Operand, taken: &[Place]) -> Vec<ExplainedFigure> {
         let fits = |one: &FitFigure| {
-            let is_of = |span: &Period| self.fits(one.period.as_ref(), Some(&of.on_its_day(*span)));
+            let is_of = |span: &Period| self.fits(one.period, Some(of.on_its_day(*span)));
             let in_period = of.spans.is_empty() || of.through || of.spans.iter().any(is_of);
             in_period || taken.contains(&one.place)
         };

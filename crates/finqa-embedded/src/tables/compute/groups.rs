@@ -134,7 +134,7 @@ impl Tables {
         for (t, table) in self.tables.iter().enumerate() {
             let figure = |row: usize, column: usize| {
                 let figure = table.figure(t, row, column)?;
-                let fits = !figure.percent && self.fits(figure.period.as_ref(), asked.as_ref());
+                let fits = !figure.percent && self.fits(figure.period, asked);
                 fits.then_some(figure)
             };
             for (c, column) in table.columns.iter().enumerate().skip(1) {
@@ -211,7 +211,7 @@ impl Tables {
         for (t, table) in self.tables.iter().enumerate() {
             let figure = |row: usize, column: usize| {
                 let figure = table.figure(t, row, column)?;
-                let fits = !figure.percent && self.fits(figure.period.as_ref(), period.as_ref());
+                let fits = !figure.percent && self.fits(figure.period, period);
                 // A part is smaller than the whole.
                 (fits && figure.value.abs() < total).then_some(figure)
             };

@@ -33,13 +33,13 @@ impl Tables {
         let readings = of.of_parts().readings().into_iter();
         let readings = readings.filter(|one| !one.opposite);
         let readings: Vec<Vec<String>> = readings.map(|one| one.words).collect();
-        let period = of.spans.first();
+        let period = of.spans.first().copied();
         let mut out = Vec::new();
         for (at, table) in self.tables.iter().enumerate() {
             let figure = |row: usize, column: usize| {
                 let figure = table.figure(at, row, column)?;
                 let amount = table.single || !figure.percent;
-                (amount && self.fits(figure.period.as_ref(), period)).then_some(figure)
+                (amount && self.fits(figure.period, period)).then_some(figure)
             };
             let mut lines = lines_by_rows(table, &figure);
             if table.single {

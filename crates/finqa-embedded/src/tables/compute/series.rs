@@ -200,7 +200,7 @@ impl Tables {
     /// all of one length.
     fn series_of(&self, of: &Operand, length: Option<u8>, table: usize) -> Vec<Period> {
         let mut all = self.periods_of(table);
-        let has = |span: &Period| all.iter().any(|one| self.fits(Some(one), Some(span)));
+        let has = |span: &Period| all.iter().any(|one| self.fits(Some(*one), Some(*span)));
         if !of.spans.iter().all(has) {
             all = self.all_periods_of(table, true);
         }
@@ -215,8 +215,8 @@ impl Tables {
             return all;
         }
         if let ([a, b], true) = (of.spans.as_slice(), of.through) {
-            let ends = [a, b].map(|end| all.iter().find(|one| self.fits(Some(one), Some(end))));
-            if let [Some(a), Some(b)] = ends {
+            let end = |end: Period| all.iter().find(|one| self.fits(Some(**one), Some(end)));
+            if let (Some(a), Some(b)) = (end(*a), end(*b)) {
                 let (low, high) = (a.order().min(b.order()), a.order().max(b.order()));
                 let mut all = of_length(a.length());
                 all.retain(|span| low <= span.order() && span.order() <= high);

@@ -78,12 +78,8 @@ impl Tables {
     /// True if a cell is of the period asked for. Whether a day that is asked for may be the end of
     /// a period was decided when the cell was found.
     fn is_of(&self, period: Option<Period>, asked: &Period) -> bool {
-        let of_period = Period {
-            instant: false,
-            ..*asked
-        };
-        [asked, &of_period]
-            .iter()
-            .any(|asked| self.fits(period.as_ref(), Some(asked)))
+        [asked.instant, false]
+            .into_iter()
+            .any(|instant| self.fits(period, Some(Period { instant, ..*asked })))
     }
 }

@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 
 use finqa_core::page::period::Period;
 
+use crate::tables::page::Tables;
 use crate::tables::page::table::{Place, ReportTable};
-use crate::tables::page::weights::Weights;
 use crate::tables::question::operand::{Operand, Phrasing};
 use crate::tables::words::{same_word, stemmed as set};
 
@@ -51,56 +51,76 @@ pub(crate) struct FitFigure {
     pub(crate) extra: usize,
 }
 
-impl ReportTable {
-    /// For each figure of the table in a wanted period, its fit to the best reading of an operand.
-    /// If `read` is false, the same for the cells that look like figures but could not be read.
-    pub(crate) fn candidates(
-        &self,
-        at: usize,
-        readings: &[Phrasing],
-        weights: &Weights,
-        wanted: &dyn Fn(Option<&Period>) -> bool,
-        read: bool,
-    ) -> Vec<FitFigure> {
-        let mut out = Vec::new();
-        for (r, row) in self.rows.iter().enumerate().skip(1) {
-            for c in 1..row.cells.len() {
-                let figure = if read {
-                    self.figure(at, r, c)
-                } else {
-                    self.unread(at, r, c)
-                };
-                let (Some(figure), Some(column)) = (figure, self.columns.get(c)) else {
-                    continue;
-                };
-                if !wanted(figure.period.as_ref()) {
-                    continue;
-                }
-                let fits = readings.iter().enumerate().filter_map(|(at, reading)| {
-                    let fit = if self.single {
-                        self.fit_in_full(row, column, &reading.words)?
-                    } else {
-                        self.fit(row, column, &reading.words, weights)?
-                    };
-                    let said = at == 0;
-                    // "Net income" below zero is the net loss that is asked for.
-                    let lost =
-                        figure.value < 0.0 && readings.first().is_some_and(|one| one.loses());
-                    Some(FitFigure {
-                        score: fit.score + if said { SAID } else { 0.0 },
-                        full: fit.full,
-                        unqualified: fit.unqualified && (!reading.opposite || lost && !self.single),
-                        extra: fit.extra,
-                        said,
-                        ..figure
-                    })
-                });
-                out.extend(fits.max_by(|a, b| a.score.total_cmp(&b.score)));
+impl Tables {
+    /// All figures that fit an operand in a period, the best first.
+    pub(crate) fn candidates(&self, of: &Operand, asked: Option<Period>) -> Vec<FitFigure> {
+        let single = self.is_single_table();
+        // In a single table, "at year end" means the figures of the year.
+        let asked = asked.map(|asked| Period {
+            instant: asked.instant && !single,
+            ..asked
+        });
+        // A total is found by its label there, so "total" need not be among the words.
+        let readings = if single {
+            of.of_parts().readings()
+        } else {
+            of.readings()
+        };
+        let mut all = self.fitting(self.figures(), &readings, asked);
+        let percent = of.wants_percent();
+        let is_rate = |one: &FitFigure| {
+            let row = self.row(one.place);
+            row.is_some_and(|row| row.label.is_one_of(&RATE_STEMS))
+        };
+        // If a row has an amount and its share of another, prefer the one asked for. A rate is
+        // always printed as a percentage, so it loses nothing.
+        for one in &mut all {
+            if one.percent != percent && !(one.percent && !single && is_rate(one)) {
+                one.score -= if single && percent { 5.0 * HEAVY } else { 0.3 };
+                // In a report, a figure of the other kind is never a full fit.
+                one.full &= single;
+                one.unqualified &= single;
             }
         }
-        out
+        // A stable sort: on a tie, the figure that comes first in the document wins.
+        all.sort_by(|a, b| b.score.total_cmp(&a.score));
+        all
     }
 
+    /// The figures in a period that fit one of the readings, each with its fit to the best of them.
+    pub(crate) fn fitting(
+        &self,
+        figures: impl Iterator<Item = FitFigure>,
+        readings: &[Phrasing],
+        asked: Option<Period>,
+    ) -> Vec<FitFigure> {
+        let loses = readings.first().is_some_and(Phrasing::loses);
+        let fit = |figure: FitFigure| {
+            let table = self.table(figure.place)?;
+            let fits = readings.iter().enumerate().filter_map(|(at, reading)| {
+                let fit = if table.single {
+                    table.fit_in_full(figure, &reading.words)?
+                } else {
+                    table.fit(figure, &reading.words, &self.weights)?
+                };
+                let said = at == 0;
+                // "Net income" below zero is the net loss that is asked for.
+                let is_meant = !reading.opposite || loses && fit.value < 0.0 && !table.single;
+                Some(FitFigure {
+                    score: fit.score + if said { SAID } else { 0.0 },
+                    unqualified: fit.unqualified && is_meant,
+                    said,
+                    ..fit
+                })
+            });
+            fits.max_by(|a, b| a.score.total_cmp(&b.score))
+        };
+        let figures = figures.filter(|one| self.fits(one.period, asked));
+        figures.filter_map(fit).collect()
+    }
+}
+
+impl ReportTable {
     /// A figure of the table before its labels are compared; `None` if the cell has none.
     pub(crate) fn figure(&self, table: usize, row: usize, column: usize) -> Option<FitFigure> {
         let figure = self.rows.get(row)?.cells.get(column)?.as_ref()?;
@@ -111,15 +131,8 @@ impl ReportTable {
         })
     }
 
-    /// A cell that could not be read, as a figure without a value.
-    fn unread(&self, table: usize, row: usize, column: usize) -> Option<FitFigure> {
-        let mut unread = self.rows.get(row)?.unread.iter();
-        unread.find(|(at, _)| *at == column)?;
-        Some(self.unknown(table, row, column))
-    }
-
     /// A figure of which only place, period and plan are known.
-    fn unknown(&self, table: usize, row: usize, column: usize) -> FitFigure {
+    pub(crate) fn unknown(&self, table: usize, row: usize, column: usize) -> FitFigure {
         FitFigure {
             place: Place { table, row, column },
             score: 0.0,
@@ -137,16 +150,13 @@ impl ReportTable {
 
     /// The period of a cell, from its column or its row; `None` if neither names one.
     pub(crate) fn period_of(&self, row: usize, column: usize) -> Option<Period> {
-        let row = self.rows.get(row)?.label.period;
-        match (self.columns.get(column)?.label.period, row) {
+        let (row, column) = (self.rows.get(row)?.label.period, self.columns.get(column)?);
+        match (column.label.period, row) {
             // The row completes a heading without a year, such as "Q1".
-            (Some(column), Some(row)) if column.end.year.is_none() || self.single => {
-                Some(column.or(row))
-            }
-            (None, Some(row)) => Some(row),
+            (Some(own), Some(row)) if own.end.year.is_none() || self.single => Some(own.or(row)),
             // The title of a schedule names the day from which it counts, its rows name the years.
-            (_, Some(row)) if self.columns.get(column)?.is_dated_by_title => Some(row),
-            (column, _) => column,
+            (Some(_), Some(row)) if column.is_dated_by_title => Some(row),
+            (own, row) => own.or(row),
         }
     }
 
@@ -154,43 +164,4 @@ impl ReportTable {
     pub(crate) fn is_heading(&self, word: &str) -> bool {
         self.single && self.title.iter().any(|own| same_word(own, word))
     }
-}
-
-/// All figures that fit an operand, the best first.
-pub(crate) fn candidates(
-    tables: &[ReportTable],
-    operand: &Operand,
-    weights: &Weights,
-    wanted: &dyn Fn(Option<&Period>) -> bool,
-) -> Vec<FitFigure> {
-    // In a single table, a total is found by its label, so "total" need not be among the words.
-    let single = tables.iter().any(|table| table.single);
-    let readings = if single {
-        operand.of_parts().readings()
-    } else {
-        operand.readings()
-    };
-    let percent = operand.wants_percent();
-    let of =
-        |(at, table): (usize, &ReportTable)| table.candidates(at, &readings, weights, wanted, true);
-    let mut all: Vec<FitFigure> = tables.iter().enumerate().flat_map(of).collect();
-    let is_rate = |one: &FitFigure| {
-        let row = tables
-            .get(one.place.table)
-            .and_then(|table| table.rows.get(one.place.row));
-        row.is_some_and(|row| row.label.is_one_of(&RATE_STEMS))
-    };
-    // If a row has an amount and its share of another, prefer the one asked for. A rate is always
-    // printed as a percentage, so it loses nothing.
-    for one in &mut all {
-        if one.percent != percent && !(one.percent && !single && is_rate(one)) {
-            one.score -= if single && percent { 5.0 * HEAVY } else { 0.3 };
-            // In a report, a figure of the other kind is never a full fit.
-            one.full &= single;
-            one.unqualified &= single;
-        }
-    }
-    // A stable sort: on a tie, the figure that comes first in the document wins.
-    all.sort_by(|a, b| b.score.total_cmp(&a.score));
-    all
 }

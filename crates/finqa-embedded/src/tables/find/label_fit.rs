@@ -7,12 +7,11 @@ use std::sync::LazyLock;
 
 use finqa_core::page::Statement;
 
-use super::fit::{CHANGES, HEAVY};
+use super::fit::{CHANGES, FitFigure, HEAVY};
 use crate::reading::outflow::names_cost;
 use crate::tables::page::table::{Label, ReportColumn, ReportRow, ReportTable, SCOPES};
 use crate::tables::page::weights::Weights;
-use crate::tables::words::{STRUCTURAL, same_word, stemmed as set};
-use crate::tables::words::{is_light, is_loose};
+use crate::tables::words::{STRUCTURAL, is_light, is_loose, same_word, stemmed as set};
 
 /// Words of a label that do not make it another figure: "Sales, unaudited" are sales.
 static UNMEANT: LazyLock<HashSet<String>> = LazyLock::new(|| {
@@ -20,6 +19,10 @@ static UNMEANT: LazyLock<HashSet<String>> = LazyLock::new(|| {
 });
 
 static STRUCTURAL_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(STRUCTURAL));
+
+/// Words of a section that would name another figure if the row itself had them: "operating".
+static SECTION_STEMS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| set("operating net gross cash adjustments provided used"));
 
 /// Words of a section in a primary statement whose rows are only a part of the company's figures
 /// ("Discontinued operations") or changes of them.
@@ -54,33 +57,6 @@ const MISSING_SOFT: f64 = 0.1;
 /// Bonus for a figure of a primary statement over one of a note.
 const STATEMENT: f64 = 0.08;
 
-/// How well the labels of a figure fit one way to say an operand. The fields are those of
-/// [`FitFigure`](super::fit::FitFigure).
-pub(crate) struct LabelFit {
-    pub(crate) score: f64,
-    pub(crate) full: bool,
-    pub(crate) unqualified: bool,
-    pub(crate) extra: usize,
-}
-
-/// The share of the label's weight that is in words the question lacks, from 0 to 1.
-fn unasked(own: &[String], reading: &[String], weights: &Weights) -> f64 {
-    let weigh = |words: &mut dyn Iterator<Item = &String>| -> f64 {
-        words.map(|word| weights.of(word)).sum()
-    };
-    let all = weigh(&mut own.iter().filter(|word| !is_light(word)));
-    // "Charges" are costs, so a question for costs asks for them.
-    let meant = |word: &&String| {
-        !is_light(word)
-            && !UNMEANT.contains(*word)
-            && !weights.is_of_company(word)
-            && !reading.contains(word)
-            && (!word.starts_with("charg") || !reading.iter().any(|word| COST_STEMS.contains(word)))
-    };
-    let left = weigh(&mut own.iter().filter(meant));
-    if all > 0.0 { left / all } else { 0.0 }
-}
-
 /// The labels of a figure in a report, and a way to say an operand.
 struct Comparison<'a> {
     table: &'a ReportTable,
@@ -93,15 +69,12 @@ struct Comparison<'a> {
 }
 
 impl ReportTable {
-    /// The fit of a row and a column of a single table. It is full if the labels say no more than
-    /// the question. `None` unless every word of the reading is in one of the two labels. A label
-    /// that has none of the words costs less if it is a total.
-    pub(crate) fn fit_in_full(
-        &self,
-        row: &ReportRow,
-        column: &ReportColumn,
-        reading: &[String],
-    ) -> Option<LabelFit> {
+    /// A figure of a single table with its fit to a reading. It is full if the labels say no more
+    /// than the question. `None` unless every word of the reading is in one of the two labels. A
+    /// label that has none of the words costs less if it is a total.
+    pub(crate) fn fit_in_full(&self, figure: FitFigure, reading: &[String]) -> Option<FitFigure> {
+        let row = self.rows.get(figure.place.row)?;
+        let column = self.columns.get(figure.place.column)?;
         let says = |word: &String| row.says(word) || column.label.says(word);
         let loose = |word: &String| is_loose(word) || self.is_heading(word);
         if !reading.iter().all(|word| says(word) || loose(word)) {
@@ -123,22 +96,22 @@ impl ReportTable {
         let of_column = reading.iter().any(|word| column.label.says(word));
         let (of_column, also_more) = cost(&column.label, of_column);
         let full = !more && !also_more;
-        Some(LabelFit {
+        Some(FitFigure {
             score: -of_row - of_column,
             full,
             unqualified: full,
-            extra: 0,
+            ..figure
         })
     }
 
-    /// The fit of a row and a column of a report. `None` if no label names the figure.
+    /// A figure of a report with its fit to a reading. `None` if no label names the figure.
     pub(crate) fn fit(
         &self,
-        row: &ReportRow,
-        column: &ReportColumn,
+        figure: FitFigure,
         reading: &[String],
         weights: &Weights,
-    ) -> Option<LabelFit> {
+    ) -> Option<FitFigure> {
+        let row = self.rows.get(figure.place.row)?;
         // In a balance sheet, "net of allowance" is a part of the row's name and not another
         // figure.
         let balance = self.statement == Some(Statement::Balances);
@@ -148,35 +121,29 @@ impl ReportTable {
         let compared = Comparison {
             table: self,
             row,
-            column,
+            column: self.columns.get(figure.place.column)?,
             own: own.map(str::to_owned).collect(),
             reading,
             weights,
         };
-        compared.fit()
+        compared.fit(figure)
     }
 }
 
 impl Comparison<'_> {
-    /// How well the labels fit the reading; `None` if no label names the figure.
-    fn fit(&self) -> Option<LabelFit> {
-        let Self {
-            row,
-            column,
-            reading,
-            weights,
-            ..
-        } = *self;
+    /// The figure with its fit; `None` if no label names it.
+    fn fit(&self, figure: FitFigure) -> Option<FitFigure> {
+        let (row, column, reading) = (self.row, self.column, self.reading);
         let (share, missing) = self.found()?;
-        let mut label = unasked(&self.own, reading, weights);
+        let mut label = self.unasked(&self.own);
         if self.is_other_figure() {
             // Above 0, so that such a figure never fits in full.
             label += 0.1;
         }
-        let heading = unasked(&column.label.words.to_vec(), reading, weights);
+        let heading = self.unasked(&column.label.words.to_vec());
         let changes = |word: &String| CHANGES.contains(word) && !reading.contains(word);
         let changes = f64::from(u8::from(row.section.iter().any(changes)));
-        let section = unasked(&row.section, reading, weights) + changes;
+        let section = self.unasked(&row.section) + changes;
         let statement = self.table.statement.map_or(0.0, |_| STATEMENT);
         // A row without a label is a part of the row above it.
         let unnamed = row.printed.trim().is_empty() && column.label.words.is_empty();
@@ -185,9 +152,9 @@ impl Comparison<'_> {
         let deducted = !net && reading.iter().any(|word| row.label.deducted.contains(word));
         let full = !missing && label <= 0.0 && heading <= 0.0 && !unnamed && !deducted;
         let mut qualifiers = self.table.qualifiers.iter();
-        let plain = unasked(&self.of_whom(), reading, weights) <= 0.0
-            && qualifiers.all(|word| reading.contains(word));
-        Some(LabelFit {
+        let plain =
+            self.unasked(&self.of_whom()) <= 0.0 && qualifiers.all(|word| reading.contains(word));
+        Some(FitFigure {
             score: share
                 - UNASKED_LABEL * label
                 - UNASKED_HEADING * heading
@@ -196,7 +163,27 @@ impl Comparison<'_> {
             full,
             unqualified: full && plain,
             extra: self.extra(),
+            ..figure
         })
+    }
+
+    /// The share of a label's weight that is in words the question lacks, from 0 to 1.
+    fn unasked(&self, own: &[String]) -> f64 {
+        let weigh = |words: &mut dyn Iterator<Item = &String>| -> f64 {
+            words.map(|word| self.weights.of(word)).sum()
+        };
+        let all = weigh(&mut own.iter().filter(|word| !is_light(word)));
+        let of_cost = || self.reading.iter().any(|word| COST_STEMS.contains(word));
+        let meant = |word: &&String| {
+            !is_light(word)
+                && !UNMEANT.contains(*word)
+                && !self.weights.is_of_company(word)
+                && !self.reading.contains(word)
+                // "Charges" are costs, so a question for costs asks for them.
+                && !(word.starts_with("charg") && of_cost())
+        };
+        let left = weigh(&mut own.iter().filter(meant));
+        if all > 0.0 { left / all } else { 0.0 }
     }
 
     /// The share, by weight, of the reading's words that the labels have, and whether one that must
@@ -222,15 +209,12 @@ impl Comparison<'_> {
     /// names the figure there.
     fn place(&self, word: &String) -> (f64, bool) {
         let (table, row, column) = (self.table, self.row, self.column);
+        let has = |label: &Label| label.words.contains(word) || label.aside.contains(word);
         if self.own.contains(word) {
             (1.0, true)
-        } else if row.label.words.contains(word)
-            || row.label.aside.contains(word)
-            || column.label.words.contains(word)
-            || column.label.aside.contains(word)
-        {
+        } else if has(&row.label) || has(&column.label) {
             (ASIDE, true)
-        } else if row.section.contains(word) && !table.is_place(row, word) {
+        } else if row.section.contains(word) && !self.is_place(word) {
             (ASIDE, !self.weights.is_soft(word))
         } else if table.title.contains(word) && table.statement.is_none() {
             // A row "2031" under the title "Maturities of debt" has its name only in the title.
@@ -242,16 +226,32 @@ impl Comparison<'_> {
         }
     }
 
+    /// True if a word of a statement's section says where the row is and does not name it: "net
+    /// income" under "Operating activities" is not operating income. The rows under "Net income per
+    /// share", however, are named by it.
+    fn is_place(&self, word: &str) -> bool {
+        let per_share = self.row.section.iter().any(|own| own == "share");
+        self.table.statement.is_some() && !per_share && SECTION_STEMS.contains(word)
+    }
+
     /// True if the labels need not have a word of the reading.
     fn can_lack(&self, word: &String) -> bool {
         let row = self.row;
         // "Spent" is met by the row of any cost, even if the row does not say "expense".
         let spent = !COST_STEMS.contains(word)
             || names_cost(&row.printed)
-            || row.is_charge()
+            || self.is_charge()
             || self.table.statement.is_some() && names_cost(&row.heading);
         let soft = self.weights.is_soft(word) || is_light(word);
         word != "net" && soft && !SCOPES.contains(&word.as_str()) && spent
+    }
+
+    /// True if the row is a charge to the company, and not one that its customers pay.
+    fn is_charge(&self) -> bool {
+        let mut words = self.row.label.words.iter();
+        let sold = words.clone().any(|word| word.starts_with("servic"));
+        let last = words.next_back();
+        last.is_some_and(|last| last.starts_with("charg")) && !sold
     }
 
     /// The words of the row's own label that the reading lacks.
@@ -300,10 +300,22 @@ impl Comparison<'_> {
         let heads = |word: &str| section.iter().any(|own| own.starts_with(word));
         // "Liabilities and equity" is the heading of every row that is not an asset.
         let is_general = heads("liabilit") && heads("equit");
-        let (table, row) = (self.table, self.row);
-        if is_general || table.is_only_part(row, &of_whom, self.reading, self.weights) {
+        if is_general || self.is_only_part(&of_whom) {
             return Vec::new();
         }
         of_whom
+    }
+
+    /// True if no other section of the table has the words with which the question names this one:
+    /// "Sam's Club" is enough for the section "Sam's Club U.S.".
+    fn is_only_part(&self, of_whom: &[String]) -> bool {
+        let said = of_whom
+            .iter()
+            .filter(|word| self.reading.contains(word) && !self.weights.is_soft(word));
+        let said: Vec<&String> = said.collect();
+        let rows = self.table.rows.iter();
+        let mut others = rows.filter(|other| other.section != self.row.section);
+        !said.is_empty()
+            && !others.any(|other| said.iter().all(|word| other.section.contains(word)))
     }
 }

@@ -24,7 +24,7 @@ use crate::tables::page::table::{Label, Place, ReportColumn, ReportRow, ReportTa
 use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question::operand::Operand;
 use crate::tables::words::{LOOSE, lists_stem};
-use fit::{FitFigure, candidates};
+use fit::FitFigure;
 
 /// An expression over the cells of tables.
 pub(crate) type FigureExpr = Expression<Option<Place>>;
@@ -137,23 +137,12 @@ impl Tables {
 
     /// True if a period is the one asked for, or if the question names none. On a page with a
     /// single table, a month without a year does not fit a question with a year.
-    pub(crate) fn fits(&self, period: Option<&Period>, asked: Option<&Period>) -> bool {
-        let fits = |period: &Period, asked: &Period| {
+    pub(crate) fn fits(&self, period: Option<Period>, asked: Option<Period>) -> bool {
+        let Some(asked) = asked else { return true };
+        period.is_some_and(|period| {
             let undated = self.is_single_table() && period.end.year.is_none();
-            !(undated && asked.end.year.is_some()) && self.years.fits(period, asked)
-        };
-        asked.is_none_or(|asked| period.is_some_and(|period| fits(period, asked)))
-    }
-
-    /// The figures of all tables that fit an operand in a period, the best first.
-    pub(crate) fn candidates(&self, of: &Operand, asked: Option<Period>) -> Vec<FitFigure> {
-        // In a single table, "at year end" means the figures of the year.
-        let asked = asked.map(|asked| Period {
-            instant: asked.instant && !self.is_single_table(),
-            ..asked
-        });
-        let wanted = |period: Option<&Period>| self.fits(period, asked.as_ref());
-        candidates(&self.tables, of, &self.weights, &wanted)
+            !(undated && asked.end.year.is_some()) && self.years.fits(&period, &asked)
+        })
     }
 
     /// Returns a doubt if the labels of a single table lack a word of the operand. A word of the
@@ -196,24 +185,18 @@ impl Tables {
 
     /// Why there is no figure of this row in a period.
     pub(crate) fn no_period(&self, one: &FitFigure, asked: Period) -> Doubt {
-        let mut all = self
-            .tables
-            .iter()
-            .enumerate()
-            .flat_map(|(at, _)| self.periods_of(at));
+        let mut all = (0..self.tables.len()).flat_map(|at| self.periods_of(at));
         let name = self.name_of(one.place);
-        let of_year = |period: &Period| period.end.year == asked.end.year;
+        let fits = |period: Period| self.fits(Some(period), Some(asked));
+        let of_year = |period: Period| period.end.year == asked.end.year;
         Doubt::Missing(if one.period.is_none() && self.is_single_table() {
             format!("the table has {name} for no {asked}")
-        } else if all
-            .clone()
-            .any(|period| self.fits(Some(&period), Some(&asked)))
-        {
+        } else if all.clone().any(fits) {
             format!("{name} has no figure of {asked}")
         } else if self.is_single_table()
             && asked.end.month.is_none()
             && asked.length() == 12
-            && all.any(|period| of_year(&period))
+            && all.any(of_year)
         {
             format!("the page has only a part of {asked}")
         } else {

@@ -147,7 +147,7 @@ impl Tables {
     /// The figure of a row in a period, or the latest if the question names no period.
     fn in_period(&self, table: usize, row: usize, asked: Option<Period>) -> Option<FitFigure> {
         let mut all: Vec<FitFigure> = self.figures_of((table, row)).collect();
-        all.retain(|one| one.period.is_some() && self.fits(one.period.as_ref(), asked.as_ref()));
+        all.retain(|one| one.period.is_some() && self.fits(one.period, asked));
         // Without a year in the question, the latest period is meant.
         if asked.is_none_or(|asked| asked.end.year.is_none()) {
             latest(&mut all);

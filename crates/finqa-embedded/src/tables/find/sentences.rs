@@ -225,7 +225,7 @@ impl Tables {
         });
         let in_period = period.is_none_or(|asked| {
             said.clone()
-                .any(|period| self.fits(Some(&period), Some(asked)))
+                .any(|period| self.fits(Some(period), Some(*asked)))
         });
         (more.is_none() && in_period).then(|| StatedFact {
             paragraph,

@@ -9,21 +9,15 @@ use finqa_core::page::period::Period;
 
 use super::fit::{CHANGES, FitFigure};
 use crate::reading::outflow::names_cost;
-use crate::tables::page::table::{Place, ReportRow, ReportTable};
-use crate::tables::page::weights::Weights;
+use crate::tables::page::table::{Place, ReportTable};
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::operand::{Operand, Phrasing};
 use crate::tables::question::phrases::NamedStatement;
-use crate::tables::words::is_light;
-use crate::tables::words::{plain_stems, stemmed};
+use crate::tables::words::{is_light, plain_stems, stemmed};
 
 /// Largest relative difference between two figures that count as one figure rounded in two ways.
 /// Set by hand.
 const ROUNDED_ALIKE: f64 = 0.0005;
-
-/// Words of a section that would name another figure if the row itself had them: "operating".
-static SECTION_STEMS: LazyLock<HashSet<String>> =
-    LazyLock::new(|| stemmed("operating net gross cash adjustments provided used"));
 
 /// Words of amounts that belong to a period: "revenue".
 pub(crate) static FLOWS: LazyLock<HashSet<String>> = LazyLock::new(|| {
@@ -231,48 +225,5 @@ impl Tables {
                 && alike
                 && apart
                 && one.period.map(Period::order) == best.period.map(Period::order)
-    }
-}
-
-impl ReportRow {
-    /// True if the row is a charge to the company, and not one that its customers pay.
-    pub(crate) fn is_charge(&self) -> bool {
-        let mut words = self.label.words.iter();
-        let sold = words.clone().any(|word| word.starts_with("servic"));
-        words
-            .next_back()
-            .is_some_and(|last| last.starts_with("charg"))
-            && !sold
-    }
-}
-
-impl ReportTable {
-    /// True if a word of a statement's section says where the row is and does not name it: "net
-    /// income" under "Operating activities" is not operating income. The rows under "Net income per
-    /// share", however, are named by it.
-    pub(crate) fn is_place(&self, row: &ReportRow, word: &str) -> bool {
-        let per_share = row.section.iter().any(|own| own == "share");
-        self.statement.is_some() && !per_share && SECTION_STEMS.contains(word)
-    }
-
-    /// True if no other section of the table has the words with which the question names this one:
-    /// "Sam's Club" is enough for the section "Sam's Club U.S.".
-    pub(crate) fn is_only_part(
-        &self,
-        row: &ReportRow,
-        of_whom: &[String],
-        reading: &[String],
-        weights: &Weights,
-    ) -> bool {
-        let said = of_whom
-            .iter()
-            .filter(|word| reading.contains(word) && !weights.is_soft(word));
-        let said: Vec<&String> = said.collect();
-        let mut others = self
-            .rows
-            .iter()
-            .filter(|other| other.section != row.section);
-        !said.is_empty()
-            && !others.any(|other| said.iter().all(|word| other.section.contains(word)))
     }
 }

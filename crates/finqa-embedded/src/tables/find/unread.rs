@@ -3,8 +3,6 @@
 use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
-use crate::tables::page::table::ReportTable;
-use crate::tables::page::weights::Weights;
 use crate::tables::page::{TableResult, Tables, missing};
 use crate::tables::question::operand::Operand;
 
@@ -18,9 +16,18 @@ impl Tables {
         asked: Option<Period>,
         found: &[FitFigure],
     ) -> TableResult<()> {
-        let wanted = |period: Option<&Period>| self.fits(period, asked.as_ref());
-        let unread = unread_candidates(&self.tables, of, &self.weights, &wanted);
-        let best = unread.into_iter().find(|one| one.full);
+        let tables = self.tables.iter().enumerate();
+        let unread = tables.flat_map(|(at, table)| {
+            let rows = table.rows.iter().enumerate().skip(1);
+            rows.flat_map(move |(r, row)| {
+                let columns = row.unread.iter().map(|(c, _)| *c).filter(|c| *c > 0);
+                columns.map(move |c| table.unknown(at, r, c))
+            })
+        });
+        let unread = self.fitting(unread, &of.readings(), asked).into_iter();
+        // `max_by` keeps the last: on a tie, the cell that comes first in the document is named.
+        let full = unread.rev().filter(|one| one.full);
+        let best = full.max_by(|a, b| a.score.total_cmp(&b.score));
         let better = |one: &FitFigure| one.full && best.is_none_or(|best| one.score >= best.score);
         let Some(best) = best.filter(|_| !found.first().is_some_and(better)) else {
             return Ok(());
@@ -31,23 +38,4 @@ impl Tables {
         let why = why.map_or("not read", |(_, why)| why);
         missing(format!("{} is {why}", self.full_name(best.place)))
     }
-}
-
-/// The cells that could not be read and fit an operand, the best first.
-fn unread_candidates(
-    tables: &[ReportTable],
-    operand: &Operand,
-    weights: &Weights,
-    wanted: &dyn Fn(Option<&Period>) -> bool,
-) -> Vec<FitFigure> {
-    let readings = operand.readings();
-    let tables = tables.iter().enumerate();
-    let tables = tables.filter(|(_, table)| table.rows.iter().any(|row| !row.unread.is_empty()));
-    let of = |(at, table): (usize, &ReportTable)| {
-        table.candidates(at, &readings, weights, wanted, false)
-    };
-    let mut all: Vec<FitFigure> = tables.flat_map(of).collect();
-    // A stable sort: on a tie, the cell that comes first in the document is named.
-    all.sort_by(|a, b| b.score.total_cmp(&a.score));
-    all
 }

@@ -131,7 +131,7 @@ impl Tables {
             // If no row of this label has a figure in the period, the question may mean another
             // name.
             let dated = |span: &Period| {
-                let fits = |one: &FitFigure| self.fits(one.period.as_ref(), Some(span));
+                let fits = |one: &FitFigure| self.fits(one.period, Some(*span));
                 rows.iter()
                     .any(|row| self.figures_of(*row).any(|one| fits(&one)))
             };
@@ -189,7 +189,7 @@ impl Tables {
             .collect();
         let first = every.first().ok_or(Doubt::Open)?;
         let mut all = every.clone();
-        all.retain(|one| self.fits(one.period.as_ref(), asked.as_ref()));
+        all.retain(|one| self.fits(one.period, asked));
         if all.is_empty() {
             return Err(asked.map_or(Doubt::Open, |asked| self.no_period(first, asked)));
         }

@@ -77,7 +77,7 @@ impl Tables {
             one.percent == of.wants_percent()
                 && !self.row(one.place).is_some_and(is_part)
                 && one.period.is_some()
-                && self.fits(one.period.as_ref(), asked.as_ref())
+                && self.fits(one.period, asked)
                 && of.statement.is_none_or(named)
         });
         // Without a year in the question, the latest period is meant.
