@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use finqa_core::page::period::Period;
 
 use crate::tables::find::fit::FitFigure;
-use crate::tables::find::{Amount, AmountKind, CLOSE, latest, same};
+use crate::tables::find::{Amount, AmountKind, CLOSE, keep_latest, same};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
 use crate::tables::question::operand::Operand;
@@ -221,10 +221,8 @@ impl Tables {
         self.is_read(whole, asked, &wholes)?;
         parts.truncate(PAIRED);
         wholes.truncate(PAIRED);
-        if asked.is_none_or(|asked| asked.end.year.is_none()) {
-            // The part decides the period: its whole is preferred in the same column or row.
-            latest(&mut parts);
-        }
+        // The part decides the period: its whole is preferred in the same column or row.
+        keep_latest(&mut parts, asked);
         let pairs = parts
             .iter()
             .flat_map(|part| wholes.iter().map(move |whole| (part, whole)));

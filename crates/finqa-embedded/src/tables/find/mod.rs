@@ -89,8 +89,16 @@ pub(crate) fn keep<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool) {
     }
 }
 
-/// Keeps the figures of the latest period. A plan is never the latest.
-pub(crate) fn latest(all: &mut Vec<FitFigure>) {
+/// True unless a question names a year. Without one, the latest period is meant.
+pub(crate) fn asks_for_latest(asked: Option<Period>) -> bool {
+    asked.is_none_or(|asked| asked.end.year.is_none())
+}
+
+/// Keeps the figures of the latest period, if that is asked for. A plan is never the latest.
+pub(crate) fn keep_latest(all: &mut Vec<FitFigure>, asked: Option<Period>) {
+    if !asks_for_latest(asked) {
+        return;
+    }
     keep(all, |one| !one.plan);
     let latest = all.iter().filter_map(|one| Some(one.period?.end)).max();
     all.retain(|one| one.period.is_none_or(|period| Some(period.end) == latest));

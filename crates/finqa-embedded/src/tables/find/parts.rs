@@ -6,7 +6,7 @@ use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
 use super::statements::rounds_alike;
-use super::{Amount, AmountKind, latest};
+use super::{Amount, AmountKind, keep_latest};
 use crate::operations;
 use crate::tables::page::table::ReportRow;
 use crate::tables::page::{TableResult, Tables, missing};
@@ -148,10 +148,7 @@ impl Tables {
     fn in_period(&self, table: usize, row: usize, asked: Option<Period>) -> Option<FitFigure> {
         let mut all: Vec<FitFigure> = self.figures_of((table, row)).collect();
         all.retain(|one| one.period.is_some() && self.fits(one.period, asked));
-        // Without a year in the question, the latest period is meant.
-        if asked.is_none_or(|asked| asked.end.year.is_none()) {
-            latest(&mut all);
-        }
+        keep_latest(&mut all, asked);
         all.into_iter().next()
     }
 

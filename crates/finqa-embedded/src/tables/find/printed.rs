@@ -5,7 +5,7 @@ use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
 use super::statements::rounds_alike;
-use super::{Amount, CLOSE, keep, latest, same};
+use super::{Amount, CLOSE, asks_for_latest, keep, keep_latest, same};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
 use crate::tables::question::operand::Operand;
@@ -111,14 +111,12 @@ impl Tables {
             let least = all.iter().filter(|one| one.full).map(|one| one.extra).min();
             keep(all, |one| one.full && Some(one.extra) == least);
         }
-        // Without a year in the question, the latest period is meant.
-        if asked.is_none_or(|asked| asked.end.year.is_none()) {
-            let order = |one: &FitFigure| one.period.map(Period::order);
-            if self.is_single_table() && all.iter().any(|one| order(one) != order(&best)) {
-                return missing("the question names no period");
-            }
-            latest(all);
+        let order = |one: &FitFigure| one.period.map(Period::order);
+        let single = self.is_single_table() && asks_for_latest(asked);
+        if single && all.iter().any(|one| order(one) != order(&best)) {
+            return missing("the question names no period");
         }
+        keep_latest(all, asked);
         all.first().copied().ok_or(Doubt::Open)
     }
 

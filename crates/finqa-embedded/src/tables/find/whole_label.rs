@@ -9,7 +9,7 @@ use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
 use super::statements::rounds_alike;
-use super::{Amount, keep, latest};
+use super::{Amount, keep, keep_latest};
 use crate::tables::page::table::{ReportRow, ReportTable, brackets};
 use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question;
@@ -193,10 +193,7 @@ impl Tables {
         if all.is_empty() {
             return Err(asked.map_or(Doubt::Open, |asked| self.no_period(first, asked)));
         }
-        // Without a year in the question, the latest period is meant.
-        if asked.is_none_or(|asked| asked.end.year.is_none()) {
-            latest(&mut all);
-        }
+        keep_latest(&mut all, asked);
         let differ = |all: &[FitFigure]| {
             let mut pairs = all.windows(2);
             pairs.any(|pair| matches!(pair, [a, b] if !rounds_alike(a.value, b.value)))

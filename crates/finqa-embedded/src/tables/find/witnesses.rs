@@ -8,7 +8,7 @@ use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
 use super::statements::rounds_alike;
-use super::{Amount, keep, latest};
+use super::{Amount, keep, keep_latest};
 use crate::reading::outflow::names_credit;
 use crate::tables::page::table::{Place, ReportRow};
 use crate::tables::page::tags::{Meaning, Tag};
@@ -80,10 +80,7 @@ impl Tables {
                 && self.fits(one.period, asked)
                 && of.statement.is_none_or(named)
         });
-        // Without a year in the question, the latest period is meant.
-        if asked.is_none_or(|asked| asked.end.year.is_none()) {
-            latest(&mut all);
-        }
+        keep_latest(&mut all, asked);
         // A note or the statement of equity repeats figures of the other statements.
         keep(&mut all, |one| {
             self.statement_of(one).is_some() && !self.is_of_equity(one)
