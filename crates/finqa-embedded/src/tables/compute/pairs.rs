@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use finqa_core::page::period::Period;
 
 use crate::tables::find::fit::FitFigure;
-use crate::tables::find::{Amount, AmountKind, CLOSE, keep_latest, same};
+use crate::tables::find::{Amount, AmountKind, CLOSE, common_period, keep_latest, same};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
 use crate::tables::question::operand::Operand;
@@ -25,43 +25,31 @@ impl Tables {
     /// Operands that name whole rows, exclude a part or are a sum of two rows are found one by one,
     /// in any table.
     pub(crate) fn listed(&self, operands: &[Operand]) -> TableResult<Vec<Amount>> {
-        let spans = operands.iter().flat_map(|of| &of.spans).copied();
-        // One period for all operands: the last one with a day, otherwise the last.
-        let common = spans.max_by_key(|one| one.end.day.is_some());
+        let common = common_period(operands);
+        let figure = |of: &Operand, near: Option<Place>| self.figure(of, common, near);
+        let figures = |near: Option<Place>| -> TableResult<Vec<Amount>> {
+            operands.iter().map(|of| figure(of, near)).collect()
+        };
         let apart = |of: &Operand| !of.rows.is_empty() || !of.except.is_empty() || of.both_terms;
         if operands.iter().any(apart) {
-            // Such an operand names whole rows, excludes a part or is a sum of two rows. It is
-            // found without the other operands, in any statement.
-            let found = operands.iter().map(|of| self.figure(of, common, None));
-            let found: Vec<Amount> = found.collect::<TableResult<_>>()?;
+            let found = figures(None)?;
             self.in_one_unit(&found)?;
             return Ok(found);
         }
         if let ([part, whole], false) = (operands, self.is_single_table()) {
-            return self.paired(part, whole);
+            return self.paired([part, whole], common);
         }
-        let figures = |near: Option<Place>| -> TableResult<Vec<Amount>> {
-            let figure = |one: &Operand| self.figure(one, common, near);
-            operands.iter().map(figure).collect()
-        };
-        let mut found = figures(None);
         // Try the row and the column of each figure that is found by itself.
-        let alone = operands
-            .iter()
-            .filter_map(|of| self.figure(of, common, None).ok());
-        for place in alone.filter_map(|one| one.place()) {
+        let alone = operands.iter().filter_map(|of| figure(of, None).ok());
+        let together = alone.filter_map(|one| one.place()).find_map(|place| {
             let in_line = |one: &Amount| {
                 let at = one.place();
                 at.is_none_or(|at| at.row == place.row || at.column == place.column)
             };
-            if let Ok(near) = figures(Some(place))
-                && near.iter().all(in_line)
-            {
-                found = Ok(near);
-                break;
-            }
-        }
-        let found = found?;
+            let near = figures(Some(place)).ok();
+            near.filter(|near| near.iter().all(in_line))
+        });
+        let found = together.map_or_else(|| figures(None), Ok)?;
         self.in_one_unit(&found)?;
         let places: BTreeSet<Place> = found.iter().filter_map(Amount::place).collect();
         let tables: BTreeSet<usize> = places.iter().map(|one| one.table).collect();
@@ -77,25 +65,23 @@ impl Tables {
     /// have the same label: "operating income of the North" and its revenue.
     pub(crate) fn of_one_part(
         &self,
-        pair: &[Operand; 2],
+        operands: &[Operand],
         asked: Option<Period>,
     ) -> Option<[Amount; 2]> {
-        let words = |of: &Operand| -> Vec<String> {
-            of.words.iter().map(|(stem, _)| stem.clone()).collect()
-        };
-        let [part, whole] = pair;
-        if self.is_single_table() || part.words.is_empty() || words(part) != words(whole) {
+        let [part, whole] = operands else { return None };
+        let [own, of_whole] = [part, whole].map(|of| of.words.iter().map(|(stem, _)| stem));
+        if self.is_single_table() || part.words.is_empty() || own.ne(of_whole) {
             return None;
         }
         let figure = |of: &Operand| self.figure(of, asked, None).ok();
         let (part, whole) = figure(part).zip(figure(whole))?;
         let name = |one: &Amount| {
             let at = one.place().filter(|_| one.doubt.is_none())?;
-            Some(self.row(at)?.label.words.clone())
+            Some(&self.row(at)?.label.words)
         };
-        let name_of_both = name(&part).filter(|own| name(&whole).as_ref() == Some(own));
+        let one_name = name(&part).is_some() && name(&part) == name(&whole);
         let alike = part.kind == AmountKind::Number && whole.kind == part.kind;
-        (alike && name_of_both.is_some()).then_some([part, whole])
+        (alike && one_name).then_some([part, whole])
     }
 
     /// The part and the whole of a share, or the two sides of a ratio. On a page with a single
@@ -105,15 +91,15 @@ impl Tables {
         operands: &[Operand],
         percent: bool,
     ) -> TableResult<[Amount; 2]> {
-        let both = <&[Operand; 2]>::try_from(operands).ok();
-        let spans = operands.iter().flat_map(|of| &of.spans).copied();
-        // One period for both, chosen as in `listed`.
-        let asked = spans.max_by_key(|one| one.end.day.is_some());
-        if let Some(pair) = both.and_then(|pair| self.of_one_part(pair, asked)) {
+        let asked = common_period(operands);
+        if let Some(pair) = self.of_one_part(operands, asked) {
             self.check_comparable(&pair)?;
             return Ok(pair);
         }
-        let mut pair = match (self.listed(operands), operands) {
+        let listed = self.listed(operands);
+        let listed: TableResult<[Amount; 2]> =
+            listed.and_then(|pair| pair.try_into().map_err(|_| Doubt::Open));
+        let mut pair = match (listed, operands) {
             // A whole without a row of its own is the sum of all rows.
             (Err(_), [part, whole]) if whole.total && self.is_single_table() => {
                 let all = self.in_labels(whole, None)?;
@@ -123,8 +109,10 @@ impl Tables {
                 [self.figure(part, period, place)?, self.sum(&all)?]
             }
             // In a report, the two figures can be in different statements.
-            (found, [part, whole]) if !self.is_single_table() => self.apart(found, part, whole)?,
-            (found, _) => found?.try_into().map_err(|_| Doubt::Open)?,
+            (found, [part, whole]) if !self.is_single_table() => {
+                self.apart(found, [part, whole], asked)?
+            }
+            (found, _) => found?,
         };
         self.check_comparable(&pair)?;
         let [a, b] = &mut pair;
@@ -155,78 +143,62 @@ impl Tables {
     /// these are surer.
     fn apart(
         &self,
-        together: TableResult<Vec<Amount>>,
-        part: &Operand,
-        whole: &Operand,
+        together: TableResult<[Amount; 2]>,
+        of: [&Operand; 2],
+        asked: Option<Period>,
     ) -> TableResult<[Amount; 2]> {
-        let sure = |pair: &[Amount]| pair.iter().all(|one| one.doubt.is_none());
-        let formula = part.formula().is_some() || whole.formula().is_some();
-        if let Ok(pair) = &together
-            && !formula
-            && sure(pair)
-        {
-            return pair.clone().try_into().map_err(|_| Doubt::Open);
+        let sure = |pair: &[Amount; 2]| pair.iter().all(|one| one.doubt.is_none());
+        let formula = of.iter().any(|of| of.formula().is_some());
+        if !formula && together.as_ref().is_ok_and(sure) {
+            return together;
         }
-        let spans = part.spans.iter().chain(&whole.spans).copied();
-        // One period for both, chosen as in `listed`.
-        let asked = spans.max_by_key(|one| one.end.day.is_some());
-        let [mut alone, all] = [part, whole].map(|of| self.figure(of, asked, None));
+        let [part, whole] = of;
+        let [alone, all] = of.map(|of| self.figure(of, asked, None));
         // "What share of sales came from the North?" asks for a part that adds up to the sales.
         if let Ok(all) = &all
             && all.doubt.is_none()
             && let Some(part) = self.part_of(all, part)
         {
-            alone = self.amount(part).ok_or(Doubt::Open);
-            let pair = [alone?, all.clone()];
-            return Ok(pair);
+            return Ok([self.amount(part).ok_or(Doubt::Open)?, all.clone()]);
         }
         if let (Ok(a), Ok(b)) = (alone, all) {
             // A figure of a note is a part of the whole only if the title or the labels name the
             // whole.
-            let stated = |one: &Amount| {
-                let Some(place) = one.place() else {
-                    return true;
-                };
-                let Some(table) = self.table(place) else {
-                    return false;
-                };
-                let section = table.rows.get(place.row).map(|row| &row.section);
-                let column = table.columns.get(place.column).map(|column| &column.label);
+            let stated = |at: FitFigure| {
+                let (table, row) = (self.table(at.place), self.row(at.place));
+                let column = self.column(at.place);
                 let says = |word: &String| {
-                    table.title.contains(word)
-                        || section.is_some_and(|section| section.contains(word))
-                        || column.is_some_and(|label| label.words.contains(word))
+                    table.is_some_and(|table| table.title.contains(word))
+                        || row.is_some_and(|row| row.section.contains(word))
+                        || column.is_some_and(|column| column.label.words.contains(word))
                 };
                 let mut names = whole.readings().into_iter();
-                table.statement.is_some() || names.any(|name| name.words.iter().all(says))
+                self.statement_of(&at).is_some() || names.any(|one| one.words.iter().all(says))
             };
-            let alike = a.kind == b.kind && (formula || stated(&a) && stated(&b));
+            let stated = || a.at.is_none_or(stated) && b.at.is_none_or(stated);
+            let alike = a.kind == b.kind && (formula || stated());
             let pair = [a, b];
             if alike && (sure(&pair) || formula || together.is_err()) {
                 return Ok(pair);
             }
         }
-        together?.try_into().map_err(|_| Doubt::Open)
+        together
     }
 
     /// The two figures in one table of a report that fit best together.
-    pub(crate) fn paired(&self, part: &Operand, whole: &Operand) -> TableResult<Vec<Amount>> {
-        let of = [part, whole];
-        let spans = part.spans.iter().chain(&whole.spans).copied();
-        // One period for both, chosen as in `listed`.
-        let asked = spans.max_by_key(|one| one.end.day.is_some());
-        let mut parts = self.candidates(part, asked);
-        let mut wholes = self.candidates(whole, asked);
-        self.is_read(part, asked, &parts)?;
-        self.is_read(whole, asked, &wholes)?;
-        parts.truncate(PAIRED);
-        wholes.truncate(PAIRED);
+    fn paired(&self, of: [&Operand; 2], asked: Option<Period>) -> TableResult<Vec<Amount>> {
+        let mut found = of.map(|of| self.candidates(of, asked));
+        for (of, found) in of.into_iter().zip(&mut found) {
+            self.is_read(of, asked, found)?;
+            found.truncate(PAIRED);
+        }
+        let [mut parts, wholes] = found;
         // The part decides the period: its whole is preferred in the same column or row.
         keep_latest(&mut parts, asked);
         let pairs = parts
             .iter()
             .flat_map(|part| wholes.iter().map(move |whole| (part, whole)));
-        let one_period = part.spans == whole.spans;
+        let one_period = of[0].spans == of[1].spans;
         let pairs = pairs.filter(|(part, whole)| {
             let of_one_period = part.period == whole.period || !one_period;
             let (part, whole) = (part.place, whole.place);
@@ -245,30 +217,27 @@ impl Tables {
             .ok_or(Doubt::Open)?;
         let end = |one: &FitFigure| one.period.map(|period| period.end);
         let rival = |all: &[FitFigure], one: &FitFigure| {
-            let close = all
-                .iter()
-                .filter(|other| other.full && other.score >= one.score - CLOSE);
-            close
-                .filter(|other| end(other) == end(one))
-                .any(|other| !same(other.value, one.value))
+            all.iter().any(|other| {
+                let close = other.full && other.score >= one.score - CLOSE;
+                close && end(other) == end(one) && !same(other.value, one.value)
+            })
         };
-        let names = || {
-            let [part, whole] = [part, whole].map(|one| self.full_name(one.place));
-            format!("{part} and {whole}")
-        };
+        let names = [part, whole]
+            .map(|one| self.full_name(one.place))
+            .join(" and ");
         let doubt = if !part.unqualified || !whole.unqualified {
-            Some(format!("{} may not be what is meant", names()))
+            Some(format!("{names} may not be what is meant"))
         } else if rival(&parts, part) || rival(&wholes, whole) {
-            Some(format!("several figures fit as well as {}", names()))
+            Some(format!("several figures fit as well as {names}"))
         } else {
             None
         };
-        let amount = |one: &FitFigure| self.amount(*one).ok_or(Doubt::Open);
         let doubt = doubt.map(Doubt::Missing);
         let doubt = doubt
             .or_else(|| self.unclear_year(part, asked))
             .or_else(|| self.is_change(of[0], part, asked))
             .or_else(|| self.is_change(of[1], whole, asked));
+        let amount = |one: &FitFigure| self.amount(*one).ok_or(Doubt::Open);
         let part = amount(part)?;
         Ok(vec![Amount { doubt, ..part }, amount(whole)?])
     }

@@ -89,6 +89,12 @@ pub(crate) fn keep<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool) {
     }
 }
 
+/// The one period for which operands are looked up: the last with a day, otherwise the last.
+pub(crate) fn common_period<'o>(of: impl IntoIterator<Item = &'o Operand>) -> Option<Period> {
+    let spans = of.into_iter().flat_map(|of| &of.spans).copied();
+    spans.max_by_key(|one| one.end.day.is_some())
+}
+
 /// True unless a question names a year. Without one, the latest period is meant.
 pub(crate) fn asks_for_latest(asked: Option<Period>) -> bool {
     asked.is_none_or(|asked| asked.end.year.is_none())
@@ -221,9 +227,7 @@ impl Tables {
         asked: Option<Period>,
         near: Option<Place>,
     ) -> TableResult<Amount> {
-        // One period is looked up: of several, the last one with a day, otherwise the last.
-        let own = of.spans.iter().copied();
-        let asked = own.max_by_key(|one| one.end.day.is_some()).or(asked);
+        let asked = common_period([of]).or(asked);
         let asked = asked.map(|asked| of.on_its_day(asked));
         if !of.rows.is_empty() {
             return self.of_rows(of, asked);
