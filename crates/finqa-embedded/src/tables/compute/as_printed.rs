@@ -4,8 +4,8 @@
 use finqa_core::program::Leaf;
 
 use super::direct_answer::DirectAnswer;
-use crate::expr::{literal_value, turn_sign};
-use crate::tables::find::FigureExpr;
+use crate::expr::turn_sign;
+use crate::tables::find::{self, FigureExpr};
 use crate::tables::page::table::Place;
 use crate::tables::page::{TableResult, Tables, missing};
 
@@ -33,12 +33,9 @@ impl Tables {
         let FigureExpr::Leaf(leaf) = expr else {
             return None;
         };
-        let literal = self.cell(leaf.source?)?.printed()?;
-        let mut printed = Leaf {
-            value: literal_value(literal)?,
-            literal: literal.into(),
-            source: leaf.source,
-        };
+        let place = leaf.source?;
+        let literal = self.cell(place)?.printed()?;
+        let mut printed = find::leaf(literal, place)?;
         // The answer keeps its sign, which may differ from that of the cell.
         if (printed.value < 0.0) != (leaf.value < 0.0) {
             turn_sign(&mut printed);

@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::direct_answer::DirectAnswer;
 use crate::tables::find::{Amount, AmountKind};
-use crate::tables::page::{Doubt, TableResult, Tables};
+use crate::tables::page::Tables;
 use crate::tables::question;
 use crate::tables::question::operand::Operand;
 use crate::tables::question::operands::operand;
@@ -60,7 +60,7 @@ impl Tables {
         if self.whole_label(text).is_some() {
             return None;
         }
-        let found = self.value_of(&of).ok()?;
+        let found = self.value_of(&of)?;
         Some(self.look_up(found.clone(), &of.name)).map(|answer| DirectAnswer {
             doubt: answer.doubt.or(found.doubt),
             ..answer
@@ -191,26 +191,20 @@ impl Tables {
         })
     }
 
-    /// The value of a formula; an error if a term is not found or does not fit the others.
-    fn value_of(&self, of: &Spelled) -> TableResult<Amount> {
-        let sum = |terms: &[(Operand, bool)]| -> TableResult<Amount> {
-            let mut sum: Option<Amount> = None;
-            for (term, subtracted) in terms {
-                let found = self.figure(term, None, None)?;
-                sum = Some(match sum {
-                    None => found,
-                    Some(sum) => self.add(sum, found, *subtracted)?,
-                });
-            }
-            sum.ok_or(Doubt::Open)
+    /// The value of a formula; `None` if a term is not found or does not fit the others.
+    fn value_of(&self, of: &Spelled) -> Option<Amount> {
+        let sum = |terms: &[(Operand, bool)]| {
+            let terms = terms.iter();
+            let found = terms.map(|(of, minus)| Some((self.figure(of, None, None).ok()?, *minus)));
+            self.add_up(found.collect::<Option<_>>()?)
         };
         let above = sum(&of.above)?;
         if of.below.is_empty() {
-            return Ok(above);
+            return Some(above);
         }
-        let found = self.over(above, sum(&of.below)?)?;
+        let found = above.over(sum(&of.below)?)?;
         let share = of.name.wants_percent();
-        Ok(Amount {
+        Some(Amount {
             kind: if share { AmountKind::Share } else { found.kind },
             ..found
         })

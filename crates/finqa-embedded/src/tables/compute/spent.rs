@@ -8,14 +8,13 @@ use std::ops::Range;
 
 use finqa_core::number::UnitKind;
 use finqa_core::page::period::{Date, Period, Times, blank};
-use finqa_core::program::Leaf;
 use finqa_core::text::grouped;
 
 use super::direct_answer::DirectAnswer;
 use super::operation::answer;
-use crate::expr::{literal_value, turn_sign};
+use crate::expr::turn_sign;
 use crate::operations;
-use crate::tables::find::FigureExpr;
+use crate::tables::find::{self, FigureExpr};
 use crate::tables::page::table::Place;
 use crate::tables::page::transactions::{Sides, Transaction, TransactionList, TransactionText};
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
@@ -261,16 +260,8 @@ impl Tables {
         let unread = self
             .row(place)
             .is_some_and(|read| read.unread.iter().any(|(c, _)| *c == column));
-        let leaf = self
-            .cell(place)
-            .filter(|cell| !cell.percent && !unread)
-            .and_then(|cell| {
-                Some(Leaf {
-                    literal: cell.literal().into(),
-                    value: literal_value(&cell.literal())?,
-                    source: Some(place),
-                })
-            });
+        let cell = self.cell(place).filter(|cell| !cell.percent && !unread);
+        let leaf = cell.and_then(|cell| find::leaf(&cell.literal(), place));
         let Some(mut leaf) = leaf else {
             let heading = list.headings.get(column).map_or("", String::as_str);
             return missing(format!("a row of it has no {heading:?} that can be read"));

@@ -1,34 +1,33 @@
 //! Computes measures that a report need not print, such as EBITDA or net debt, from their formulas
 //! in `concepts.txt`.
 
-use finqa_core::number::Scale;
 use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
-use super::{Amount, AmountKind, FigureExpr};
+use super::{Amount, AmountKind, places};
 use crate::expr::turn_sign;
 use crate::operations;
 use crate::reading::outflow::{names_cost, names_credit};
 use crate::tables::page::table::{Place, brackets};
-use crate::tables::page::{Doubt, TableResult, Tables, missing};
+use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question::names::{Formula, SumTerm};
 use crate::tables::question::operand::Operand;
 use crate::tables::question::phrases::NamedStatement;
 
 impl Tables {
-    /// A measure of a period. `rest` has the operand's other words, such as the name of a segment.
+    /// A measure of a period; `None` if a part of it is missing or does not fit the others. `rest`
+    /// has the operand's other words, such as the name of a segment.
     pub(crate) fn measure(
         &self,
         formula: &Formula,
         rest: &Operand,
         asked: Option<Period>,
-    ) -> TableResult<Amount> {
+    ) -> Option<Amount> {
         let above = self.sum_of(&formula.above, rest, asked)?;
         if formula.below.is_empty() {
-            return Ok(above);
+            return Some(above);
         }
-        let below = self.sum_of(&formula.below, rest, asked)?;
-        self.over(above, below)
+        above.over(self.sum_of(&formula.below, rest, asked)?)
     }
 
     /// Prefers a printed row to its formula, except a row outside the balance sheet from which the
@@ -39,21 +38,17 @@ impl Tables {
         asked: Option<Period>,
         printed: TableResult<Amount>,
     ) -> TableResult<Amount> {
-        let balances = |place: Place| {
-            self.table(place)
-                .is_some_and(|table| table.statement == Some(Statement::Balances))
-        };
+        let balances = |place: Place| self.is_in(NamedStatement::Balances, place);
         let (Ok(found), Some((formula, rest))) = (&printed, of.formula()) else {
             return printed;
         };
         if self.is_single_table() || found.place().is_none_or(balances) {
             return printed;
         }
-        let computed = self.measure(formula, &rest, asked).ok().filter(|one| {
-            let mut leaves = one.expr.leaves().into_iter();
+        let computed = self.measure(formula, &rest, asked).filter(|one| {
             // Up to half a printed unit counts as rounding.
             let differs = (one.number() - found.number()).abs() > 0.5;
-            differs && leaves.all(|leaf| leaf.source.is_some_and(balances))
+            differs && places(&one.expr).all(balances)
         });
         computed.map_or(printed, Ok)
     }
@@ -62,146 +57,110 @@ impl Tables {
     /// it is below zero while other costs are not.
     pub(crate) fn may_be_credit(&self, one: &Amount) -> Option<Doubt> {
         let at = one.place()?;
-        let table = self
-            .table(at)
-            .filter(|table| !NamedStatement::CashFlows.is(table))?;
+        if self.is_in(NamedStatement::CashFlows, at) {
+            return None;
+        }
         // "Loss before income taxes" names a cost, but is a total.
         let is_total = |name: &str| name.contains(" before ") || name.contains(" after ");
-        let costs = table.rows.iter().filter(|row| {
+        let costs = self.table(at)?.rows.iter().filter(|row| {
             let name = row.printed.to_lowercase();
             names_cost(&name) && !is_total(&name)
         });
         let mut costs = costs.filter_map(|row| row.cells.get(at.column)?.as_ref());
-        let name = brackets(&table.rows.get(at.row)?.printed).0;
+        let name = brackets(&self.row(at)?.printed).0;
         let called = names_credit(&name) && !one.turned;
         (called || one.turned && costs.any(|cell| cell.number > 0.0)).then(|| self.unclear(at))
     }
 
-    /// One amount divided by another of the same scale, as a plain number.
-    pub(crate) fn over(&self, above: Amount, below: Amount) -> TableResult<Amount> {
-        if above.scale != below.scale {
-            return missing("the figures may be in different units");
-        }
-        if below.number() <= 0.0 {
-            return missing("what is divided by is not above zero");
-        }
-        Ok(Amount {
-            expr: operations::ratio(above.expr, below.expr),
-            kind: AmountKind::Ratio,
-            at: None,
-            turned: false,
-            scale: None,
-            name: String::new(),
-            doubt: above.doubt.or(below.doubt),
-        })
-    }
-
-    /// The sum of a formula's terms; a doubt if they are not all in one statement.
-    fn sum_of(
-        &self,
-        terms: &[SumTerm],
-        rest: &Operand,
-        asked: Option<Period>,
-    ) -> TableResult<Amount> {
-        let mut sum: Option<Amount> = None;
-        let mut statements = Vec::new();
+    /// The sum of a formula's terms, with a doubt if they are not all in one statement.
+    fn sum_of(&self, terms: &[SumTerm], rest: &Operand, asked: Option<Period>) -> Option<Amount> {
+        let mut found = Vec::new();
         for term in terms {
-            let found = self.figure(&rest.of_term(term), asked, None);
-            let found = match found {
-                Ok(found) if !(term.optional && found.doubt.is_some()) => found,
-                // The optional term is not in the report; the uncertain figure only shares a word
-                // with it.
-                Ok(_) | Err(_) if term.optional => continue,
-                found => found?,
-            };
-            let of = cells(&found.expr).into_iter();
-            statements.extend(of.filter_map(|place| self.kind_of(place)));
-            sum = Some(match sum {
-                None => found,
-                Some(sum) => self.add(sum, found, term.subtracted)?,
-            });
+            let one = self.figure(&rest.of_term(term), asked, None).ok();
+            // An optional term that is uncertain is not in the report; the figure only shares a
+            // word with it.
+            match one.filter(|one| !(term.optional && one.doubt.is_some())) {
+                Some(one) => found.push((one, term.subtracted)),
+                None if term.optional => {}
+                None => return None,
+            }
         }
-        let mut sum = sum.ok_or(Doubt::Open)?;
-        let leaves = sum.expr.leaves().len();
-        let doubted = match leaves {
+        let sum = self.add_up(found)?;
+        let cells: Vec<Place> = places(&sum.expr).collect();
+        let statements = cells.iter().filter_map(|place| self.kind_of(*place));
+        let statements: Vec<Statement> = statements.collect();
+        let doubted = match cells.len() {
             // One part alone is not the sum, because the other part may be in a note.
             1 => terms.len() > 1 && !statements.is_empty(),
             // The terms must be in one statement: a figure of a note does not complete the debt of
             // the balance sheet.
-            _ => {
-                let mut pairs = statements.windows(2);
-                statements.len() != leaves || pairs.any(|pair| pair.first() != pair.last())
+            all => {
+                let first = statements.first();
+                statements.len() != all || statements.iter().any(|one| Some(one) != first)
             }
         };
-        if doubted {
-            let cell = cells(&sum.expr).first().copied();
-            sum.doubt = sum.doubt.or(cell.map(|cell| self.unclear(cell)));
-        }
-        Ok(sum)
+        let unclear = cells.first().filter(|_| doubted);
+        let unclear = unclear.map(|cell| self.unclear(*cell));
+        Some(Amount {
+            doubt: sum.doubt.or(unclear),
+            ..sum
+        })
+    }
+
+    /// The sum of amounts, each with whether it is subtracted; `None` without amounts, or if they
+    /// do not fit each other.
+    pub(crate) fn add_up(&self, terms: Vec<(Amount, bool)>) -> Option<Amount> {
+        let mut terms = terms.into_iter();
+        let (first, _) = terms.next()?;
+        terms.try_fold(first, |sum, (one, subtracted)| {
+            self.add(sum, one, subtracted)
+        })
     }
 
     /// The kind of statement that a cell belongs to. "Cash at end of year" is a balance even in a
     /// statement of cash flows.
     fn kind_of(&self, place: Place) -> Option<Statement> {
-        let statement = self.table(place)?.statement?;
-        Some(if self.is_closing(place) {
-            Statement::Balances
-        } else {
-            statement
-        })
+        let closing = self.is_closing(place).then_some(Statement::Balances);
+        closing.or(self.table(place)?.statement)
     }
 
-    /// The sum or the difference of two amounts of one scale; a doubt if they share a cell.
-    pub(crate) fn add(
-        &self,
-        sum: Amount,
-        mut more: Amount,
-        subtracted: bool,
-    ) -> TableResult<Amount> {
-        let known = cells(&sum.expr);
-        if cells(&more.expr).iter().any(|cell| known.contains(cell)) {
-            return missing("one row fits two parts of the calculation");
+    /// The sum or the difference of two amounts of one scale; `None` if they share a cell.
+    fn add(&self, sum: Amount, mut more: Amount, subtracted: bool) -> Option<Amount> {
+        if places(&more.expr).any(|cell| places(&sum.expr).any(|known| known == cell)) {
+            return None;
         }
         // Payments in a statement of cash flows can be printed below zero, so their sign is turned.
         // A negative balance, such as an overdraft of cash, keeps its sign.
         if subtracted && more.number() < 0.0 {
-            let of = cells(&more.expr);
-            let is_balance = |at: &Place| self.kind_of(*at) == Some(Statement::Balances);
-            let is_paid = |at: &Place| {
-                self.table(*at)
-                    .is_some_and(|table| NamedStatement::CashFlows.is(table))
-            };
-            if !of.iter().all(is_balance) {
-                if !of.iter().all(is_paid) {
-                    return missing("what is subtracted is printed below zero");
+            let is_balance = |at: Place| self.kind_of(at) == Some(Statement::Balances);
+            if !places(&more.expr).all(is_balance) {
+                let is_paid = |at: Place| self.is_in(NamedStatement::CashFlows, at);
+                if !places(&more.expr).all(is_paid) {
+                    return None;
                 }
                 more.expr.change_leaves(&mut turn_sign);
             }
         }
-        let scale: Option<Scale> = sum.scale;
-        if scale != more.scale || sum.kind != AmountKind::Number || more.kind != AmountKind::Number
-        {
-            return missing("the figures may be in different units");
+        let plain = [sum.kind, more.kind] == [AmountKind::Number; 2];
+        if sum.scale != more.scale || !plain {
+            return None;
         }
-        let expr: FigureExpr = if subtracted {
+        let expr = if subtracted {
             operations::difference(sum.expr, more.expr)
         } else {
-            operations::sum([sum.expr, more.expr]).ok_or(Doubt::Open)?
+            operations::sum([sum.expr, more.expr])?
         };
-        Ok(Amount {
-            expr,
-            kind: AmountKind::Number,
-            at: None,
-            turned: false,
-            scale,
-            name: String::new(),
-            doubt: sum.doubt.or(more.doubt),
-        })
+        let doubt = sum.doubt.or(more.doubt);
+        Some(Amount::computed(expr, AmountKind::Number, sum.scale, doubt))
     }
 }
 
-/// The cells that an expression is computed from.
-fn cells(of: &FigureExpr) -> Vec<Place> {
-    let leaves = of.leaves().into_iter();
-    leaves.filter_map(|leaf| leaf.source).collect()
+impl Amount {
+    /// This amount divided by one of the same scale, as a plain number.
+    pub(crate) fn over(self, below: Self) -> Option<Self> {
+        (self.scale == below.scale && below.number() > 0.0).then(|| {
+            let ratio = operations::ratio(self.expr, below.expr);
+            Self::computed(ratio, AmountKind::Ratio, None, self.doubt.or(below.doubt))
+        })
+    }
 }

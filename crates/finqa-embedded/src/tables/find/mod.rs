@@ -29,6 +29,20 @@ use fit::FitFigure;
 /// An expression over the cells of tables.
 pub(crate) type FigureExpr = Expression<Option<Place>>;
 
+/// The cells that an expression is computed from.
+pub(crate) fn places(of: &FigureExpr) -> impl Iterator<Item = Place> {
+    of.leaves().into_iter().filter_map(|leaf| leaf.source)
+}
+
+/// The number of a cell in an expression; `None` unless it is finite.
+pub(crate) fn leaf(literal: &str, source: Place) -> Option<Leaf<Option<Place>>> {
+    Some(Leaf {
+        value: literal_value(literal)?,
+        literal: literal.into(),
+        source: Some(source),
+    })
+}
+
 /// A figure, or the result of a calculation with figures, that can answer a question.
 #[derive(Clone, Debug)]
 pub(crate) struct Amount {
@@ -46,6 +60,24 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
+    /// An amount that is computed from others.
+    fn computed(
+        expr: FigureExpr,
+        kind: AmountKind,
+        scale: Option<Scale>,
+        doubt: Option<Doubt>,
+    ) -> Self {
+        Self {
+            expr,
+            kind,
+            at: None,
+            turned: false,
+            scale,
+            name: String::new(),
+            doubt,
+        }
+    }
+
     /// The printed number, or the result of the calculation; 0 if it cannot be computed. Only for
     /// comparisons: an answer takes its value from `expr`, and there is none without a value.
     pub(crate) fn number(&self) -> f64 {
@@ -242,13 +274,10 @@ impl Tables {
         }
         let printed = self.printed_in(of, asked, near);
         let quotient = of.quotient();
-        let sure = printed.as_ref().ok().and_then(|one| one.at.as_ref());
-        let other_name = quotient.is_some() && sure.is_some_and(|one| !one.said);
-        let is_meant = sure.is_some_and(|one| {
-            let said = one.said || quotient.is_none();
-            one.unqualified && said && one.percent == of.wants_percent()
-        });
-        if is_meant {
+        let best = printed.as_ref().ok().and_then(|one| one.at);
+        let other_name = quotient.is_some() && best.is_some_and(|one| !one.said);
+        let is_meant = |one: FitFigure| one.unqualified && one.percent == of.wants_percent();
+        if !other_name && best.is_some_and(is_meant) {
             return self.unless_computed(of, asked, printed);
         }
         if let Some((part, whole)) = quotient
@@ -257,7 +286,8 @@ impl Tables {
             return Ok(share);
         }
         if let Some((formula, rest)) = of.formula().filter(|_| !self.is_single_table()) {
-            return self.measure(formula, &rest, asked).or(printed);
+            let measure = self.measure(formula, &rest, asked);
+            return measure.map_or(printed, Ok);
         }
         let unsure = printed.as_ref().map_or(true, |one| one.doubt.is_some());
         if !self.is_single_table()
@@ -319,27 +349,23 @@ impl Tables {
         asked: Option<Period>,
     ) -> Option<Amount> {
         let wholes = [whole.clone(), whole.without_words()];
-        let shares = wholes.iter().map(|whole| self.quotient(part, whole, asked));
-        let shares: Vec<Amount> = shares.filter_map(Result::ok).collect();
+        let wholes = wholes.iter();
+        let shares = wholes.filter_map(|whole| self.quotient(part, whole, asked));
+        let shares: Vec<Amount> = shares.collect();
         let sure = shares.iter().find(|one| one.doubt.is_none());
         sure.or(shares.last()).cloned()
     }
 
-    /// A part divided by a whole, as a percentage: an operating margin.
-    fn quotient(
-        &self,
-        part: &Operand,
-        whole: &Operand,
-        asked: Option<Period>,
-    ) -> TableResult<Amount> {
+    /// A part divided by a whole, as a percentage: an operating margin. `None` if it cannot be
+    /// computed.
+    fn quotient(&self, part: &Operand, whole: &Operand, asked: Option<Period>) -> Option<Amount> {
         let spans = asked.into_iter().collect();
         let pair = [part.of_spans(spans), whole.clone()];
-        let pair: [Amount; 2] = match self.of_one_part(&pair, asked) {
+        let [part, whole]: [Amount; 2] = match self.of_one_part(&pair, asked) {
             Some(pair) => pair,
-            None => self.listed(&pair)?.try_into().map_err(|_| Doubt::Open)?,
+            None => self.listed(&pair).ok()?.try_into().ok()?,
         };
-        let doubt = pair.iter().find_map(|one| one.doubt.clone());
-        let [part, whole] = pair;
+        let doubt = part.doubt.clone().or_else(|| whole.doubt.clone());
         let doubt = doubt.or_else(|| self.may_be_credit(&part));
         let places = part.place().zip(whole.place());
         // Neither a row nor a column shows that such a part belongs to the whole.
@@ -349,17 +375,9 @@ impl Tables {
         let plain = [part.kind, whole.kind] == [AmountKind::Number; 2];
         // Two scales would give a quotient that is wrong by a power of ten.
         let apart = part.place() != whole.place() && part.scale == whole.scale;
-        if !plain || !apart || whole.number() <= 0.0 {
-            return Err(Doubt::Open);
-        }
-        Ok(Amount {
-            expr: operations::ratio(part.expr, whole.expr),
-            kind: AmountKind::Share,
-            at: None,
-            turned: false,
-            scale: None,
-            name: String::new(),
-            doubt,
+        (plain && apart && whole.number() > 0.0).then(|| {
+            let share = operations::ratio(part.expr, whole.expr);
+            Amount::computed(share, AmountKind::Share, None, doubt)
         })
     }
 
@@ -369,16 +387,11 @@ impl Tables {
     pub(crate) fn amount(&self, at: FitFigure) -> Option<Amount> {
         let place = at.place;
         let cell = self.cell(place)?;
-        let leaf = Leaf {
-            value: literal_value(&cell.literal())?,
-            literal: cell.literal().into(),
-            source: Some(place),
-        };
         let loses = |label: &Label| label.words.iter().any(|word| word == "loss");
         let cost =
             |label: &Label| names_cost(&label.name) && (self.is_single_table() || !loses(label));
         let mut amount = Amount {
-            expr: FigureExpr::Leaf(leaf),
+            expr: FigureExpr::Leaf(leaf(&cell.literal(), place)?),
             kind: if cell.percent {
                 AmountKind::Percent
             } else {

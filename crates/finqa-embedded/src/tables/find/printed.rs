@@ -69,7 +69,7 @@ impl Tables {
         if let Some(named) = of.statement
             && self.tables.iter().any(|table| named.is(table))
         {
-            all.retain(|one| self.table(one.place).is_some_and(|table| named.is(table)));
+            all.retain(|one| self.is_in(named, one.place));
         }
     }
 

@@ -44,6 +44,11 @@ impl Tables {
         self.table(one.place)?.statement
     }
 
+    /// True if the cell is in this statement.
+    pub(crate) fn is_in(&self, named: NamedStatement, place: Place) -> bool {
+        self.table(place).is_some_and(|table| named.is(table))
+    }
+
     /// True for a balance in a statement of a period, such as cash at the end of the year.
     pub(crate) fn is_closing(&self, place: Place) -> bool {
         let table = self.table(place);
@@ -95,17 +100,10 @@ impl Tables {
     /// "inventories" among the changes in working capital of a statement of cash flows. `None` for
     /// other figures.
     pub(crate) fn is_own_change(&self, one: &FitFigure) -> Option<Doubt> {
-        let table = self
-            .table(one.place)
-            .filter(|table| NamedStatement::CashFlows.is(table))?;
-        let row = table.rows.get(one.place.row)?;
-        let mut words = row
-            .label
-            .words
-            .iter()
-            .chain(row.section.iter().map(String::as_str));
-        let own = words.any(|word| CHANGES.contains(word));
-        own.then(|| {
+        let row = self.row(one.place)?;
+        let changes = row.section.iter().any(|word| CHANGES.contains(word));
+        let own = changes || row.label.is_one_of(&CHANGES);
+        (own && self.is_in(NamedStatement::CashFlows, one.place)).then(|| {
             let name = self.full_name(one.place);
             Doubt::Missing(format!("{name} is a change by itself, as it affects cash"))
         })
@@ -119,11 +117,9 @@ impl Tables {
 
     /// All figures of all tables, before they are compared with a question.
     pub(crate) fn figures(&self) -> impl Iterator<Item = FitFigure> {
-        self.tables.iter().enumerate().flat_map(|(at, table)| {
-            let rows = 1..table.rows.len();
-            let cells = rows.flat_map(|r| (1..table.columns.len()).map(move |c| (r, c)));
-            cells.filter_map(move |(r, c)| table.figure(at, r, c))
-        })
+        let tables = self.tables.iter().enumerate();
+        let rows = tables.flat_map(|(at, table)| (1..table.rows.len()).map(move |row| (at, row)));
+        rows.flat_map(|row| self.figures_of(row))
     }
 
     /// The figures of a row, given its table and its index there.
@@ -153,17 +149,13 @@ impl Tables {
 
     /// The names of figures that fit equally well; with their sheets if these differ.
     pub(crate) fn names_of<'f>(&self, all: impl Iterator<Item = &'f FitFigure>) -> Vec<String> {
-        let named = all.filter_map(|one| Some((one, self.table(one.place)?.sheet.as_str())));
-        let named: Vec<(&FitFigure, &str)> = named.collect();
-        let one_sheet = named
-            .iter()
-            .all(|(_, sheet)| named.first().is_some_and(|(_, first)| sheet == first));
-        let name = |(one, sheet): &(&FitFigure, &str)| {
-            if one_sheet {
-                self.full_name(one.place)
-            } else {
-                format!("{} ({sheet})", self.full_name(one.place))
-            }
+        let sheet = |one: &FitFigure| self.table(one.place).map(|table| table.sheet.as_str());
+        let named: Vec<(&FitFigure, &str)> =
+            all.filter_map(|one| Some((one, sheet(one)?))).collect();
+        let sheets: HashSet<&str> = named.iter().map(|(_, sheet)| *sheet).collect();
+        let name = |(one, sheet): &(&FitFigure, &str)| match self.full_name(one.place) {
+            name if sheets.len() > 1 => format!("{name} ({sheet})"),
+            name => name,
         };
         named.iter().map(name).collect()
     }
@@ -175,24 +167,20 @@ impl Tables {
             return false;
         };
         let row = |one: &FitFigure| self.row(one.place).map(|row| &row.printed);
-        let heads = |table: &ReportTable| -> Vec<String> {
-            let heads = table.columns.iter().skip(1);
-            heads.map(|column| column.printed.clone()).collect()
-        };
+        let [heads, other_heads] =
+            [a, b].map(|table| table.columns.iter().skip(1).map(|column| &column.printed));
         let alike = || {
-            let labels: HashSet<&str> = a.rows.iter().map(|row| row.printed.as_str()).collect();
-            let shared = b
-                .rows
-                .iter()
-                .filter(|row| labels.contains(row.printed.as_str()));
-            2 * shared.count() > a.rows.len().max(b.rows.len())
+            let [labels, others] = [a, b].map(|table| table.rows.iter().map(|row| &row.printed));
+            let labels: HashSet<&String> = labels.collect();
+            let shared = others.filter(|label| labels.contains(label)).count();
+            2 * shared > a.rows.len().max(b.rows.len())
         };
         a.sheet != b.sheet
             && row(one) == row(best)
             && one.place.column == best.place.column
             // Not equal: `!=` on floats would need an exception from clippy.
             && (one.value - best.value).abs() > 0.0
-            && heads(a) == heads(b)
+            && heads.eq(other_heads)
             && alike()
     }
 
@@ -200,30 +188,25 @@ impl Tables {
     /// another sheet, or in a primary statement of the same kind, such as depreciation by function
     /// and in total.
     pub(crate) fn is_rival(&self, one: &FitFigure, best: &FitFigure) -> bool {
-        let label = |of: &FitFigure| {
-            let row = self.row(of.place)?;
-            Some((row.printed.to_lowercase(), &row.label.words))
+        let (Some(row), Some(of_best)) = (self.row(one.place), self.row(best.place)) else {
+            return false;
         };
-        let alike = label(one)
-            .zip(label(best))
-            .is_some_and(|((name, words), (own, of_best))| {
-                // "Depreciation, excluding that of leased assets" has the name "Depreciation" too.
-                let more = name.strip_prefix(own.trim());
-                let more = more.map(|more| more.trim_start_matches([',', '(', ' ']));
-                let parts = ["excluding", "including"];
-                words == of_best && one.full >= best.full
-                    || more.is_some_and(|more| parts.iter().any(|part| more.starts_with(part)))
-            });
-        // Values that differ only by rounding do not compete.
-        let apart = !rounds_alike(one.value.abs(), best.value.abs());
+        // "Depreciation, excluding that of leased assets" has the name "Depreciation" too.
+        let is_part = || {
+            let name = row.printed.to_lowercase();
+            let more = name.strip_prefix(of_best.printed.to_lowercase().trim());
+            let more = more.map(|more| more.trim_start_matches([',', '(', ' ']));
+            let parts = ["excluding", "including"];
+            more.is_some_and(|more| parts.iter().any(|part| more.starts_with(part)))
+        };
         let statement = self.statement_of(best);
-        let scenario = self.is_scenario(one, best);
-        scenario
+        self.is_scenario(one, best)
             || statement.is_some()
                 && self.statement_of(one) == statement
                 && one.place.table != best.place.table
-                && alike
-                && apart
+                // Values that differ only by rounding do not compete.
+                && !rounds_alike(one.value.abs(), best.value.abs())
                 && one.period.map(Period::order) == best.period.map(Period::order)
+                && (row.label.words == of_best.label.words && one.full >= best.full || is_part())
     }
 }

@@ -178,9 +178,8 @@ impl Tables {
     /// No row has a figure for the period.
     pub(crate) fn of_rows(&self, of: &Operand, asked: Option<Period>) -> TableResult<Amount> {
         let named = |one: &FitFigure| {
-            let table = self.table(one.place);
-            of.statement
-                .is_none_or(|named| table.is_some_and(|table| named.is(table)))
+            let statement = of.statement;
+            statement.is_none_or(|named| self.is_in(named, one.place))
         };
         let of_rows = |one: &FitFigure| of.rows.contains(&(one.place.table, one.place.row));
         let every = self.figures().filter(of_rows);

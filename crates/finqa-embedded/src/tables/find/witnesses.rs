@@ -15,7 +15,6 @@ use crate::tables::page::tags::{Meaning, Tag};
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::names::amount_named;
 use crate::tables::question::operand::Operand;
-use crate::tables::question::phrases::NamedStatement;
 
 /// True if the label excludes something that the tag includes.
 fn is_part(row: &ReportRow) -> bool {
@@ -72,13 +71,13 @@ impl Tables {
         };
         let mut all: Vec<FitFigure> = places.filter_map(|(place, _)| figure(place)).collect();
         all.retain(|one| {
-            let named =
-                |named: NamedStatement| self.table(one.place).is_some_and(|table| named.is(table));
             one.percent == of.wants_percent()
                 && !self.row(one.place).is_some_and(is_part)
                 && one.period.is_some()
                 && self.fits(one.period, asked)
-                && of.statement.is_none_or(named)
+                && of
+                    .statement
+                    .is_none_or(|named| self.is_in(named, one.place))
         });
         keep_latest(&mut all, asked);
         // A note or the statement of equity repeats figures of the other statements.
