@@ -30,8 +30,7 @@ impl Tables {
     /// guess have too few of the question's names, or if the guess is one printed figure although
     /// unused words of the question may ask for an operation.
     pub(super) fn weighed(&self, asked: &Asked, answer: DirectAnswer) -> TableResult<DirectAnswer> {
-        let cells = answer.exprs().flat_map(|expr| expr.leaves());
-        let cells: BTreeSet<Place> = cells.filter_map(|leaf| leaf.source).collect();
+        let cells: BTreeSet<Place> = answer.places().collect();
         let confidence = match &answer.doubt {
             None => self.reliability(&cells),
             Some(why) => {

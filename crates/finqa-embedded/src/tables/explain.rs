@@ -5,8 +5,8 @@ use finqa_core::text::cut;
 
 use super::Turn;
 use super::compute::direct_answer::DirectAnswer;
+use super::find::CLOSE;
 use super::find::fit::FitFigure;
-use super::find::{CLOSE, FigureExpr};
 use super::page::table::Place;
 use super::page::{Doubt, TableResult, Tables};
 use super::question::asked::{Asked, Operation, Which};
@@ -71,9 +71,7 @@ impl Tables {
     pub(super) fn explain(&self, turn: &Turn, answer: &TableResult<DirectAnswer>) -> Explanation {
         let mut out = Explanation::default();
         let (asked, found) = (turn.asked.as_ref(), answer.as_ref().ok());
-        let exprs = found.into_iter().flat_map(DirectAnswer::exprs);
-        let leaves = exprs.flat_map(FigureExpr::leaves);
-        let taken: Vec<Place> = each_once(leaves.filter_map(|leaf| leaf.source));
+        let taken: Vec<Place> = each_once(found.into_iter().flat_map(DirectAnswer::places));
         let operands = asked.into_iter().flat_map(|asked| &asked.operands);
         let operands: Vec<Operand> = operands.map(|of| self.with_each(of)).collect();
         if let Some(asked) = asked {

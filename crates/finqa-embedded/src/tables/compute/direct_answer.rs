@@ -4,7 +4,7 @@ use finqa_core::number::UnitKind;
 
 use crate::expr::{Expr, PageLeaf};
 use crate::reading::facts::Facts;
-use crate::tables::find::FigureExpr;
+use crate::tables::find::{FigureExpr, places};
 use crate::tables::page::Doubt;
 use crate::tables::page::table::Place;
 
@@ -33,10 +33,14 @@ impl DirectAnswer {
         [&self.expr].into_iter().chain(&self.others)
     }
 
+    /// The cells that the answer is computed from.
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place> {
+        self.exprs().flat_map(places)
+    }
+
     /// The row and the column of each cell that the expression uses, for a page with one table.
     pub(crate) fn cells(&self) -> Vec<(usize, usize)> {
-        let places = self.expr.leaves().into_iter();
-        let places = places.filter_map(|leaf| leaf.source);
+        let places = places(&self.expr);
         places.map(|place| (place.row, place.column)).collect()
     }
 

@@ -7,7 +7,7 @@ use finqa_core::regex;
 use regex::Regex;
 
 use super::direct_answer::DirectAnswer;
-use crate::tables::find::FigureExpr;
+use crate::tables::find::{FigureExpr, places};
 use crate::tables::page::table::ReportTable;
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::asked::{Asked, Operation};
@@ -69,8 +69,7 @@ impl Tables {
         if time.starts_with("last") && time.ends_with("year") && self.is_annual() {
             return None;
         }
-        let place = expr.leaves().into_iter().find_map(|leaf| leaf.source)?;
-        let columns = self.table(place)?.columns.iter().skip(1);
+        let columns = self.table(places(expr).next()?)?.columns.iter().skip(1);
         let heads: Vec<&str> = columns.map(|one| one.printed.as_str()).collect();
         let why = format!("{time:?} may be any of {}", heads.join("; "));
         Some(Doubt::Missing(why))

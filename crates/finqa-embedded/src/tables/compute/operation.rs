@@ -14,7 +14,7 @@ use crate::operations;
 use crate::reading::outflow::names_cost;
 use crate::reading::text::stem;
 use crate::tables::find::fit::FitFigure;
-use crate::tables::find::{Amount, AmountKind, FigureExpr};
+use crate::tables::find::{Amount, AmountKind, FigureExpr, places};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
 use crate::tables::question::asked::{Asked, Operation, Which};
@@ -326,10 +326,8 @@ impl Tables {
         let of = of.of_spans(Vec::new());
         let ago = late.map(Period::year_before);
         let late = self.figure(&of, late, None)?;
-        let period = late.expr.leaves().into_iter().find_map(|leaf| {
-            let at = leaf.source?;
-            self.table(at)?.period_of(at.row, at.column)
-        });
+        let period_of = |at: Place| self.table(at)?.period_of(at.row, at.column);
+        let period = places(&late.expr).find_map(period_of);
         let before = early.or(period.map(Period::year_before)).or(ago);
         // The earlier period has the length of the later one.
         let before = before.map(|before| Period {

@@ -31,9 +31,7 @@ impl Tables {
     /// or title of a figure says so.
     pub(crate) fn not_held_for_sale(&self, question: &str, answer: &DirectAnswer) -> Option<Doubt> {
         let said = HELD_FOR_SALE.find(question)?.as_str();
-        let mut leaves = answer.exprs().flat_map(|expr| expr.leaves());
-        let other = leaves.find_map(|leaf| {
-            let at = leaf.source?;
+        let other = answer.places().find_map(|at| {
             let (table, row) = (self.table(at)?, self.row(at)?);
             let name = self.full_name(at);
             let texts = [name.as_str(), &row.heading, &table.above];
@@ -48,9 +46,7 @@ impl Tables {
     /// as "Standalone results".
     pub(crate) fn other_scope(&self, question: &str, answer: &DirectAnswer) -> Option<Doubt> {
         let said = GROUP.captures(question)?.name("word")?.as_str();
-        let leaves = answer.exprs().flat_map(|expr| expr.leaves());
-        let mut alone = leaves.filter_map(|leaf| {
-            let at = leaf.source?;
+        let scope = answer.places().find_map(|at| {
             let (table, row, column) = (self.table(at)?, self.row(at)?, self.column(at)?);
             // The nearest text with either word decides. A text with both words decides nothing.
             let mut texts = [&*column.printed, &row.heading, &table.above, &self.head].into_iter();
@@ -60,8 +56,7 @@ impl Tables {
             })?;
             let word = alone.filter(|_| !group)?;
             Some(word.name("word")?.as_str().to_lowercase())
-        });
-        let scope = alone.next()?;
+        })?;
         let why = format!("the question says {said:?}, the figures are {scope}");
         Some(Doubt::Missing(why))
     }

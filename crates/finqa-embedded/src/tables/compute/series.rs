@@ -7,7 +7,7 @@ use finqa_core::page::{MONTHS, Statement};
 
 use super::lines::Line;
 use crate::tables::find::fit::FitFigure;
-use crate::tables::find::{Amount, FigureExpr};
+use crate::tables::find::{Amount, FigureExpr, places};
 use crate::tables::page::table::ReportTable;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
 use crate::tables::question::asked::{Asked, Which};
@@ -62,8 +62,7 @@ impl Tables {
             return of.clone();
         };
         let latest = self.figure(&of.of_spans(Vec::new()), None, None).ok();
-        let place =
-            latest.and_then(|one| one.expr.leaves().into_iter().find_map(|leaf| leaf.source));
+        let place = latest.and_then(|one| places(&one.expr).next());
         // If the figure is not found, the first table tells the periods.
         let table = place.map_or(0, |at| at.table);
         if !of.spans.is_empty() {
@@ -108,9 +107,7 @@ impl Tables {
         let at = if self.is_single_table() {
             None
         } else {
-            let latest = self.figure(&undated, None, None)?;
-            let mut leaves = latest.expr.leaves().into_iter();
-            leaves.find_map(|leaf| leaf.source)
+            places(&self.figure(&undated, None, None)?.expr).next()
         };
         for span in self.series_of(of, length, at.map_or(0, |at| at.table)) {
             let amount = self.figure(&undated, Some(span), None)?;
@@ -150,10 +147,7 @@ impl Tables {
             days.windows(2)
                 .any(|two| matches!(two, [one, next] if one == next))
         };
-        let mut tables = expr
-            .leaves()
-            .into_iter()
-            .filter_map(|leaf| self.table(leaf.source?));
+        let mut tables = places(expr).filter_map(|place| self.table(place));
         let why = format!("the table is of days, several may be in {longer}");
         tables.any(of_days).then_some(Doubt::Missing(why))
     }

@@ -4,8 +4,8 @@
 use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
-use crate::tables::find::Amount;
 use crate::tables::find::fit::FitFigure;
+use crate::tables::find::{Amount, places};
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::asked::{Asked, Operation};
 
@@ -63,8 +63,7 @@ impl Tables {
     /// True if each period of the question is the period of a cell that the answer uses. For a
     /// range of periods, the first and the last suffice.
     fn has_periods(&self, amounts: &[Amount], asked: &Asked) -> bool {
-        let leaves = amounts.iter().flat_map(|one| one.expr.leaves());
-        let cells = leaves.filter_map(|leaf| leaf.source);
+        let cells = amounts.iter().flat_map(|one| places(&one.expr));
         let periods = cells.map(|at| self.table(at)?.period_of(at.row, at.column));
         let periods: Vec<Option<Period>> = periods.collect();
         let of_cell = |span: &Period| {
