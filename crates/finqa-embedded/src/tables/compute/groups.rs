@@ -3,7 +3,7 @@
 //!
 //! Only the sum makes a group certain, because nothing else on a page says where the group ends.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
 use finqa_core::page::period::Period;
@@ -11,11 +11,11 @@ use finqa_core::page::period::Period;
 use crate::tables::find::Amount;
 use crate::tables::find::fit::FitFigure;
 use crate::tables::page::Tables;
-use crate::tables::page::table::{ReportColumn, ReportRow, ReportTable};
+use crate::tables::page::figure::ReportFigure;
+use crate::tables::page::table::{Label, Place, ReportTable};
 use crate::tables::question::operand::Operand;
 use crate::tables::question::ranking::{PART_NOUNS, PLACE_NOUNS};
-use crate::tables::words::is_light;
-use crate::tables::words::{lists, plain_stems, stemmed};
+use crate::tables::words::{is_light, lists, plain_stems, stemmed};
 
 /// Largest difference between the sum of the parts and the whole, in units of the last printed
 /// digit: each part is rounded, so that the sum may differ. Set by hand; the sum of more than three
@@ -34,12 +34,16 @@ static PLACES: LazyLock<HashSet<String>> = LazyLock::new(|| {
     )
 });
 
-/// The parts of a whole, each with its name.
+/// The name and the figure of a part.
+type Part = (String, FitFigure);
+
+/// The figure of a row and a column, if it can be a part.
+type FigureAt<'f> = &'f dyn Fn(usize, usize) -> Option<FitFigure>;
+
+/// The parts of a whole in one table, at least two.
 #[derive(Clone)]
 pub(crate) struct Group {
-    pub(crate) parts: Vec<(String, FitFigure)>,
-    /// The index of its table.
-    pub(crate) table: usize,
+    pub(crate) parts: Vec<Part>,
     /// Stems of the headings and labels that describe the group.
     section: Vec<String>,
 }
@@ -52,13 +56,10 @@ impl Tables {
         // Parts that add up to a doubtful figure would be as doubtful.
         let whole = whole.ok().filter(|whole| whole.doubt.is_none());
         let mut groups = whole.map_or_else(Vec::new, |whole| self.groups(&whole));
-        let totalled = self.totalled(of, asked);
-        let new = totalled.into_iter().filter(|group| {
-            let place = |group: &Group| group.first().map(|one| one.place);
-            !groups.iter().any(|known| place(known) == place(group))
-        });
-        let new: Vec<Group> = new.collect();
-        groups.extend(new);
+        let place = |group: &Group| group.first().map(|one| one.place);
+        let known: Vec<Option<Place>> = groups.iter().map(place).collect();
+        let totalled = self.totalled(of, asked).into_iter();
+        groups.extend(totalled.filter(|group| !known.contains(&place(group))));
         groups
     }
 
@@ -77,8 +78,8 @@ impl Tables {
         groups.retain(|group| says(PART_NOUNS) || place(group) == says(PLACE_NOUNS));
         let headed = |group: &Group| noun.iter().any(|(stem, _)| group.section.contains(stem));
         let titled = |group: &Group| {
-            let title = self.tables.get(group.table).map(|table| &table.title);
-            title.is_some_and(|title| noun.iter().any(|(stem, _)| title.contains(stem)))
+            let table = group.first().and_then(|one| self.table(one.place));
+            table.is_some_and(|table| noun.iter().any(|(stem, _)| table.title.contains(stem)))
         };
         // The title of a table may be about more than one of its groups.
         let any_headed = groups.iter().any(headed);
@@ -98,24 +99,16 @@ impl Tables {
         })
     }
 
-    /// The only part of the whole that has all words of an operand; `None` if two groups have it
+    /// The only part of the whole whose name has all of these words; `None` if two groups have it
     /// with different values, or none has it.
-    pub(crate) fn part_of(&self, whole: &Amount, part: &Operand) -> Option<FitFigure> {
-        let words = &part.words;
+    pub(crate) fn part_of(&self, whole: &Amount, words: &[(String, String)]) -> Option<FitFigure> {
         if words.is_empty() {
             return None;
         }
-        let is_named = |(name, _): &&(String, FitFigure)| {
-            let stems = plain_stems(name);
-            words.iter().all(|(stem, _)| stems.contains(stem))
-        };
+        let says = |stems: &[String]| words.iter().all(|(stem, _)| stems.contains(stem));
         let groups = self.groups(whole);
-        let mut found: Vec<FitFigure> = Vec::new();
-        for group in &groups {
-            let mut named = group.parts.iter().filter(is_named);
-            let (first, more) = (named.next(), named.next());
-            found.extend(first.filter(|_| more.is_none()).map(|(_, at)| *at));
-        }
+        let found = groups.iter().filter_map(|group| group.only(says));
+        let found: Vec<FitFigure> = found.collect();
         let first = *found.first()?;
         // 0.1 % allows for another rounding.
         let same = |one: &FitFigure| (one.value - first.value).abs() <= 0.001 * first.value.abs();
@@ -133,61 +126,58 @@ impl Tables {
         let mut out = Vec::new();
         for (t, table) in self.tables.iter().enumerate() {
             let figure = |row: usize, column: usize| {
-                let figure = table.figure(t, row, column)?;
-                let fits = !figure.percent && self.fits(figure.period, asked);
-                fits.then_some(figure)
+                let fits = |one: &FitFigure| !one.percent && self.fits(one.period, asked);
+                table.figure(t, row, column).filter(fits)
             };
-            for (c, column) in table.columns.iter().enumerate().skip(1) {
-                for (r, row) in table.rows.iter().enumerate().skip(1) {
-                    let Some(total) = figure(r, c) else { continue };
-                    if !self.is_named_total(&readings, table, row, column) {
-                        continue;
-                    }
-                    let found = match (row.label.total, column.label.total) {
-                        (true, _) => rows_above(table, r, |row| figure(row, c)),
-                        (false, true) => columns_before(table, c, |column| figure(r, column)),
-                        _ => continue,
-                    };
-                    let margin = table.last_digit(r, c) * ROUNDING;
-                    out.extend(
-                        last_parts_of(&found, total.value, margin).map(|parts| Group {
-                            parts: parts.to_vec(),
-                            table: t,
-                            section: [row.section.to_vec(), row.label.words.to_vec()].concat(),
-                        }),
-                    );
-                }
+            for column in 1..table.columns.len() {
+                let totals = (1..table.rows.len()).filter_map(|row| figure(row, column));
+                let named = totals.filter(|total| self.is_named_total(&readings, total.place));
+                out.extend(named.filter_map(|total| self.parts_of_total(total, &figure)));
             }
         }
         // Without a period in the question, the latest is meant.
         if asked.is_none() {
-            let end = |group: &Group| group.first().and_then(|one| one.period);
-            let latest = out.iter().filter_map(end).map(|period| period.end).max();
-            out.retain(|group| end(group).map(|period| period.end) == latest);
+            let end = |group: &Group| Some(group.first()?.period?.end);
+            let latest = out.iter().filter_map(end).max();
+            out.retain(|group| end(group) == latest);
         }
         out
     }
 
+    /// The last parts above a total row, or to the left of a total column, that add up to it.
+    fn parts_of_total(&self, total: FitFigure, figure: FigureAt<'_>) -> Option<Group> {
+        let at = total.place;
+        let (table, row) = (self.table(at)?, self.row(at)?);
+        let found = match (row.label.total, self.column(at)?.label.total) {
+            (true, _) => rows_above(table, at, figure),
+            (false, true) => columns_before(table, at, figure),
+            _ => return None,
+        };
+        let margin = last_digit(self.cell(at)?) * ROUNDING;
+        Some(Group {
+            parts: last_parts_of(&found, total.value, margin)?.to_vec(),
+            section: [row.section.to_vec(), row.label.words.to_vec()].concat(),
+        })
+    }
+
     /// True if the labels, the headings and the title of a total have all words of a reading, and
     /// the labels no other words.
-    fn is_named_total(
-        &self,
-        readings: &[Vec<String>],
-        table: &ReportTable,
-        row: &ReportRow,
-        column: &ReportColumn,
-    ) -> bool {
+    fn is_named_total(&self, readings: &[Vec<String>], total: Place) -> bool {
+        let (Some(row), Some(column)) = (self.row(total), self.column(total)) else {
+            return false;
+        };
         let labels = row.label.words.iter().chain(column.label.words.iter());
-        let own: Vec<&str> = labels
-            .chain(row.section.iter().map(String::as_str))
-            .collect();
+        let section = row.section.iter().map(String::as_str);
+        let own: Vec<&str> = labels.chain(section).collect();
         let free = |word: &str| is_light(word) || self.weights.is_soft(word);
+        let titled = |word: &String| {
+            let table = self.table(total);
+            table.is_some_and(|table| table.title.contains(word))
+        };
         let met = |words: &Vec<String>| {
             let says = |word: &String| {
-                free(word)
-                    || own.contains(&word.as_str())
-                    || row.label.aside.contains(word)
-                    || table.title.contains(word)
+                let named = own.contains(&word.as_str()) || row.label.aside.contains(word);
+                free(word) || named || titled(word)
             };
             let asked = |word: &&str| free(word) || words.iter().any(|asked| asked == word);
             words.iter().all(says) && own.iter().all(asked)
@@ -201,42 +191,33 @@ impl Tables {
             return Vec::new();
         };
         let period = at.period;
-        let unit = match whole.scale {
-            Some(scale) => f64::from(scale.units()),
-            None => 1.0,
-        };
+        let unit = whole.scale.map_or(1.0, |scale| f64::from(scale.units()));
         let total = at.value.abs();
         let adds_up = |sum: f64| (sum - total).abs() <= ROUNDING * unit;
         let mut out = Vec::new();
         for (t, table) in self.tables.iter().enumerate() {
             let figure = |row: usize, column: usize| {
-                let figure = table.figure(t, row, column)?;
-                let fits = !figure.percent && self.fits(figure.period, period);
+                let fits = |one: &FitFigure| !one.percent && self.fits(one.period, period);
+                let figure = table.figure(t, row, column).filter(fits);
                 // A part is smaller than the whole.
-                (fits && figure.value.abs() < total).then_some(figure)
+                figure.filter(|one| one.value.abs() < total)
             };
             for column in 1..table.columns.len() {
-                let groups = rows_that_add_up(table, t, column, &figure, &adds_up);
-                let figure = |row: usize| figure(row, column);
+                let groups = rows_that_add_up(table, column, &figure, &adds_up);
                 let finer = groups.iter().flat_map(|group| {
-                    let parts = 0..group.parts.len();
-                    parts.filter_map(|part| group.finer(part, table, figure, ROUNDING * unit))
+                    let parts = group.parts.iter().enumerate();
+                    parts.filter_map(|part| group.finer(part, table, &figure, ROUNDING * unit))
                 });
                 out.extend(finer.flatten());
                 out.extend(groups);
             }
             for row in 1..table.rows.len() {
-                let parts = (1..table.columns.len()).filter_map(|column| {
-                    let label = &table.columns.get(column)?.label;
-                    Some((label.name.clone(), figure(row, column)?))
-                });
-                let parts: Vec<(String, FitFigure)> = parts.collect();
+                let columns = table.columns.iter().enumerate().skip(1);
+                let parts = columns
+                    .filter_map(|(at, column)| Some((column.label.name.clone(), figure(row, at)?)));
+                let parts: Vec<Part> = parts.collect();
                 if parts.len() > 1 && adds_up(sum(&parts)) {
-                    out.push(Group {
-                        parts,
-                        table: t,
-                        section: Vec::new(),
-                    });
+                    out.push(Group::unnamed(parts));
                 }
             }
         }
@@ -245,8 +226,33 @@ impl Tables {
 }
 
 impl Group {
-    fn first(&self) -> Option<FitFigure> {
+    /// A group that no heading describes.
+    fn unnamed(parts: Vec<Part>) -> Self {
+        Self {
+            parts,
+            section: Vec::new(),
+        }
+    }
+
+    pub(crate) fn first(&self) -> Option<FitFigure> {
         self.parts.first().map(|(_, at)| *at)
+    }
+
+    pub(crate) fn table(&self) -> Option<usize> {
+        self.first().map(|one| one.place.table)
+    }
+
+    /// The figure of the only part with this name. `None` also if several parts have this name.
+    pub(crate) fn named(&self, name: &str) -> Option<FitFigure> {
+        let stems = plain_stems(name);
+        self.only(|own| own == stems)
+    }
+
+    /// The figure of the only part for the stems of whose name `is` is true.
+    fn only(&self, is: impl Fn(&[String]) -> bool) -> Option<FitFigure> {
+        let mut parts = self.parts.iter().filter(|(name, _)| is(&plain_stems(name)));
+        let (part, more) = (parts.next(), parts.next());
+        part.filter(|_| more.is_none()).map(|(_, at)| *at)
     }
 
     /// If a part is a subtotal of the rows above it: these rows as a group that its label names,
@@ -254,100 +260,85 @@ impl Group {
     /// difference that rounding explains.
     fn finer(
         &self,
-        part: usize,
+        (at, (_, subtotal)): (usize, &Part),
         table: &ReportTable,
-        figure: impl Fn(usize) -> Option<FitFigure>,
+        figure: FigureAt<'_>,
         margin: f64,
     ) -> Option<[Self; 2]> {
-        let (_, subtotal) = self.parts.get(part)?;
-        let row = subtotal.place.row;
-        let above = rows_above(table, row, figure);
-        let rows = last_parts_of(&above, subtotal.value, margin)?;
-        let label = &table.rows.get(row)?.label.words;
-        let mut parts = self.parts.clone();
-        parts.splice(part..=part, rows.iter().cloned());
+        let above = rows_above(table, subtotal.place, figure);
+        let rows = last_parts_of(&above, subtotal.value, margin)?.to_vec();
+        let label = &table.rows.get(subtotal.place.row)?.label.words;
+        let section = [self.section.as_slice(), &label.to_vec()].concat();
+        let mut finer = self.clone();
+        finer.parts.splice(at..=at, rows.iter().cloned());
         let named = Self {
-            parts: rows.to_vec(),
-            table: self.table,
-            section: [self.section.as_slice(), &label.to_vec()].concat(),
+            parts: rows,
+            section,
         };
-        Some([
-            named,
-            Self {
-                parts,
-                ..self.clone()
-            },
-        ])
+        Some([named, finer])
     }
 }
 
-impl ReportTable {
-    /// The value of one unit in the last printed digit of a cell: 100,000 for "1.5" in millions.
-    fn last_digit(&self, row: usize, column: usize) -> f64 {
-        let cell = self
-            .rows
-            .get(row)
-            .and_then(|row| row.cells.get(column)?.as_ref());
-        // Callers have found a figure there, so the 1 is not used.
-        cell.map_or(1.0, |cell| {
-            let decimals = cell
-                .literal()
-                .split_once('.')
-                .map_or(0, |(_, digits)| digits.len());
-            let unit = cell.scale.map_or(1.0, |scale| f64::from(scale.units()));
-            // No literal has as many decimals as an `i32` can count.
-            unit / 10_f64.powi(i32::try_from(decimals).unwrap_or_default())
-        })
-    }
+/// The value of one unit in the last printed digit of a cell: 100,000 for "1.5" in millions.
+fn last_digit(cell: &ReportFigure) -> f64 {
+    let literal = cell.literal();
+    let decimals = literal
+        .split_once('.')
+        .map_or(0, |(_, digits)| digits.len());
+    let unit = cell.scale.map_or(1.0, |scale| f64::from(scale.units()));
+    // No literal has as many decimals as an `i32` can count.
+    unit / 10_f64.powi(i32::try_from(decimals).unwrap_or_default())
 }
 
-/// The rows directly above a row, up to one without a label or a figure, or up to another total; at
-/// most [`MOST_PARTS`], each with its name and figure, in the order of the table.
-fn rows_above(
+/// A part of this name; `None` without a label, or for another total.
+fn part(label: &Label, name: &str, figure: FitFigure) -> Option<Part> {
+    let is_part = !label.words.is_empty() && !label.total;
+    is_part.then(|| (name.to_owned(), figure))
+}
+
+/// A row as a part of what its column adds up to; `None` without a label or a figure, or for a
+/// total.
+fn part_of_column(
     table: &ReportTable,
     row: usize,
-    figure: impl Fn(usize) -> Option<FitFigure>,
-) -> Vec<(String, FitFigure)> {
-    let part = |at: usize| {
-        let row = table.rows.get(at)?;
-        let named = !row.label.words.is_empty() && !row.label.total;
-        Some((row.printed.clone(), figure(at).filter(|_| named)?))
-    };
-    let mut parts: Vec<_> = (1..row).rev().map_while(part).take(MOST_PARTS).collect();
-    parts.reverse();
-    parts
+    column: usize,
+    figure: FigureAt<'_>,
+) -> Option<Part> {
+    let read = table.rows.get(row)?;
+    part(&read.label, &read.printed, figure(row, column)?)
 }
 
-/// The columns directly to the left of a column, up to one without a label or a figure, or up to
-/// another total; at most [`MOST_PARTS`], each with its name and figure, in the order of the table.
-fn columns_before(
-    table: &ReportTable,
-    column: usize,
-    figure: impl Fn(usize) -> Option<FitFigure>,
-) -> Vec<(String, FitFigure)> {
-    let part = |at: usize| {
+/// The rows directly above a total, up to one that is not a part.
+fn rows_above(table: &ReportTable, total: Place, figure: FigureAt<'_>) -> Vec<Part> {
+    let part = |row: usize| part_of_column(table, row, total.column, figure);
+    parts_before(total.row, part)
+}
+
+/// The columns directly to the left of a total, up to one that is not a part.
+fn columns_before(table: &ReportTable, total: Place, figure: FigureAt<'_>) -> Vec<Part> {
+    parts_before(total.column, |at| {
         let label = &table.columns.get(at)?.label;
-        let named = !label.words.is_empty() && !label.total;
-        Some((label.name.clone(), figure(at).filter(|_| named)?))
-    };
-    let mut parts: Vec<_> = (1..column).rev().map_while(part).take(MOST_PARTS).collect();
+        part(label, &label.name, figure(total.row, at)?)
+    })
+}
+
+/// The parts directly before a total, at most [`MOST_PARTS`], in the order of the table.
+fn parts_before(total: usize, part: impl Fn(usize) -> Option<Part>) -> Vec<Part> {
+    let parts = (1..total).rev().map_while(part);
+    let mut parts: Vec<Part> = parts.take(MOST_PARTS).collect();
     parts.reverse();
     parts
 }
 
 /// As many of the last parts as add up to a total, at least two. `margin` is the largest
 /// difference that rounding explains.
-fn last_parts_of(
-    parts: &[(String, FitFigure)],
-    total: f64,
-    margin: f64,
-) -> Option<&[(String, FitFigure)]> {
+fn last_parts_of(parts: &[Part], total: f64, margin: f64) -> Option<&[Part]> {
     let starts = 0..parts.len().saturating_sub(1);
     let mut ends = starts.filter_map(|start| parts.get(start..));
     ends.find(|end| (sum(end) - total).abs() <= margin)
 }
 
-fn sum(parts: &[(String, FitFigure)]) -> f64 {
+fn sum(parts: &[Part]) -> f64 {
     parts.iter().map(|(_, at)| at.value).sum()
 }
 
@@ -355,71 +346,45 @@ fn sum(parts: &[(String, FitFigure)]) -> f64 {
 /// under different headings.
 fn rows_that_add_up(
     table: &ReportTable,
-    t: usize,
     column: usize,
-    figure: &dyn Fn(usize, usize) -> Option<FitFigure>,
+    figure: FigureAt<'_>,
     adds_up: &dyn Fn(f64) -> bool,
 ) -> Vec<Group> {
     let mut out = Vec::new();
-    let named = |row: usize| {
-        let row = table.rows.get(row)?;
-        (!row.label.words.is_empty() && !row.label.total).then_some(row)
-    };
-    let part = |row: usize| Some((named(row)?.printed.clone(), figure(row, column)?));
-    for start in 1..table.rows.len() {
-        let mut parts: Vec<(String, FitFigure)> = Vec::new();
-        for row in (start..table.rows.len()).take(MOST_PARTS) {
-            let Some(one) = part(row) else { break };
-            parts.push(one);
+    let printed = |row: usize| table.rows.get(row)?.cells.get(column)?.as_ref();
+    let part = |row: usize| part_of_column(table, row, column, figure);
+    for (start, row) in table.rows.iter().enumerate().skip(1) {
+        let rows = (start..table.rows.len()).take(MOST_PARTS);
+        let run: Vec<Part> = rows.map_while(part).collect();
+        let starts = (2..=run.len()).filter_map(|length| run.get(..length));
+        let found = starts.filter(|parts| {
+            let next = printed(start + parts.len());
             // Rows can add up by chance, so the sum must follow directly below them, or they must
             // fill a section of a note.
-            let figure_of = |row: usize| table.rows.get(row)?.cells.get(column)?.as_ref();
-            let total = || figure_of(row + 1).is_some_and(|next| adds_up(next.value()));
-            let alone = || {
-                table.statement.is_none()
-                    && figure_of(row + 1).is_none()
-                    && figure_of(start - 1).is_none()
-            };
-            if parts.len() > 1 && adds_up(sum(&parts)) && (total() || alone()) {
-                out.push(Group {
-                    section: table
-                        .rows
-                        .get(start)
-                        .map_or_else(Vec::new, |row| row.section.to_vec()),
-                    parts: parts.clone(),
-                    table: t,
-                });
-            }
+            let bare = next.is_none() && printed(start - 1).is_none();
+            let alone = table.statement.is_none() && bare;
+            adds_up(sum(parts)) && (alone || next.is_some_and(|next| adds_up(next.value())))
+        });
+        out.extend(found.map(|parts| Group {
+            parts: parts.to_vec(),
+            section: row.section.to_vec(),
+        }));
+    }
+    let mut repeated: BTreeMap<String, Vec<Part>> = BTreeMap::new();
+    for (at, row) in table.rows.iter().enumerate().skip(1) {
+        if let Some(figure) = figure(at, column).filter(|_| !row.heading.is_empty()) {
+            let name = row.printed.to_lowercase().replace("(loss)", "");
+            // Treat "Operating loss" under one segment like "Operating income" under the others.
+            let name = name.replace("loss", "income").trim().to_owned();
+            let parts = repeated.entry(name).or_default();
+            parts.push((row.heading.to_string(), figure));
         }
     }
-    // Treat "Operating loss" under one segment like "Operating income" under the others.
-    let plain = |row: &ReportRow| {
-        row.printed
-            .to_lowercase()
-            .replace("(loss)", "")
-            .replace("loss", "income")
-    };
-    let plain = |row: &ReportRow| plain(row).trim().to_owned();
-    let mut labels: Vec<String> = table.rows.iter().map(plain).collect();
-    labels.sort_unstable();
-    labels.dedup();
-    for label in labels {
-        let rows = table.rows.iter().enumerate().skip(1);
-        let rows = rows.filter(|(_, row)| plain(row) == label && !row.heading.is_empty());
-        let parts: Vec<(String, FitFigure)> = rows
-            .filter_map(|(at, row)| Some((row.heading.to_string(), figure(at, column)?)))
-            .collect();
+    let found = repeated.into_values().filter(|parts| {
         // The headings name the parts, so each may occur only once.
-        let mut names: Vec<&String> = parts.iter().map(|(name, _)| name).collect();
-        names.sort();
-        names.dedup();
-        if parts.len() > 1 && names.len() == parts.len() && adds_up(sum(&parts)) {
-            out.push(Group {
-                parts,
-                table: t,
-                section: Vec::new(),
-            });
-        }
-    }
+        let names: HashSet<&String> = parts.iter().map(|(name, _)| name).collect();
+        parts.len() > 1 && names.len() == parts.len() && adds_up(sum(parts))
+    });
+    out.extend(found.map(Group::unnamed));
     out
 }

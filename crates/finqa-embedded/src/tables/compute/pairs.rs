@@ -157,7 +157,7 @@ impl Tables {
         // "What share of sales came from the North?" asks for a part that adds up to the sales.
         if let Ok(all) = &all
             && all.doubt.is_none()
-            && let Some(part) = self.part_of(all, part)
+            && let Some(part) = self.part_of(all, &part.words)
         {
             return Ok([self.amount(part).ok_or(Doubt::Open)?, all.clone()]);
         }

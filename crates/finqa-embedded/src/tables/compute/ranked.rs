@@ -8,8 +8,7 @@ use super::direct_answer::DirectAnswer;
 use super::groups::Group;
 use super::operation::{answer, unit};
 use crate::operations;
-use crate::tables::find::fit::FitFigure;
-use crate::tables::find::{Amount, FigureExpr};
+use crate::tables::find::{Amount, FigureExpr, keep};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
 use crate::tables::question::asked::Which;
@@ -63,7 +62,7 @@ impl Tables {
         }
         let mut found: Vec<Vec<Ranked>> = Vec::new();
         for group in &groups {
-            let period = group.parts.first().and_then(|(_, at)| at.period);
+            let period = group.first().and_then(|one| one.period);
             let early = match ranking.by {
                 Measure::Level => None,
                 _ => Some(
@@ -179,9 +178,7 @@ impl Tables {
                 .filter(|(name, _)| !is_rest(name))
                 .all(|(name, _)| other.named(name).is_some())
         });
-        if groups.iter().any(|other| other.table == group.table) {
-            groups.retain(|other| other.table == group.table);
-        }
+        keep(&mut groups, |other| other.table() == group.table());
         (!groups.is_empty()).then_some(groups)
     }
 
@@ -314,19 +311,6 @@ impl Tables {
             ([_, _, ..], _) => missing(format!("it may be {}", names.join(" or "))),
             _ => Err(Doubt::Open),
         }
-    }
-}
-
-impl Group {
-    /// The figure of the only part with this name. `None` also if several parts have this name.
-    fn named(&self, name: &str) -> Option<FitFigure> {
-        let stems = plain_stems(name);
-        let mut parts = self
-            .parts
-            .iter()
-            .filter(|(own, _)| plain_stems(own) == stems);
-        let (part, more) = (parts.next(), parts.next());
-        part.filter(|_| more.is_none()).map(|(_, at)| *at)
     }
 }
 

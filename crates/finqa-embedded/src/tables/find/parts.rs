@@ -1,6 +1,8 @@
 //! Computes amounts that a report prints only in parts: the current and the non-current part of a
 //! balance, the rows under a heading without a total, and a whole minus one of its parts.
 
+use std::collections::HashSet;
+
 use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
@@ -8,12 +10,11 @@ use super::fit::FitFigure;
 use super::statements::rounds_alike;
 use super::{Amount, AmountKind, keep_latest};
 use crate::operations;
-use crate::tables::page::table::ReportRow;
+use crate::tables::page::table::{ReportRow, ReportTable};
 use crate::tables::page::{TableResult, Tables, missing};
 use crate::tables::question::operand::Operand;
 use crate::tables::question::operands::AND;
-use crate::tables::words::is_light;
-use crate::tables::words::{LabelWords, lists_stem, plain_stems};
+use crate::tables::words::{is_light, lists_stem, plain_stems};
 
 /// Words that distinguish the part of a balance that is due within a year from the rest.
 const TERMS: &str = "current noncurrent non long short term due within after one year portion";
@@ -21,15 +22,12 @@ const TERMS: &str = "current noncurrent non long short term due within after one
 /// Words of a heading that do not name a figure.
 const VAGUE: &str = "total net expense cost obligation liability";
 
-/// The stems that name a figure: `words` without light words, terms and `vague` ones. They are
-/// sorted, each once, so that two names are equal if they have the same words in any order.
-fn core(words: &[String], vague: &str) -> Vec<String> {
+/// The stems that name a figure: `words` without light words, terms and `vague` ones. Two names are
+/// equal if they have the same words in any order.
+fn core(words: &[String], vague: &str) -> HashSet<String> {
     let named =
         |word: &&String| !is_light(word) && !lists_stem(TERMS, word) && !lists_stem(vague, word);
-    let mut own: Vec<String> = words.iter().filter(named).cloned().collect();
-    own.sort_unstable();
-    own.dedup();
-    own
+    words.iter().filter(named).cloned().collect()
 }
 
 impl Tables {
@@ -51,20 +49,15 @@ impl Tables {
         let names = readings
             .iter()
             .filter(|one| of.both_terms || !says_term(one));
-        let names: Vec<Vec<String>> = names
-            .map(|one| core(one, "total"))
-            .filter(|one| !one.is_empty())
-            .collect();
-        let balances = self.tables.iter().enumerate();
-        let mut balances =
-            balances.filter(|(_, table)| table.statement == Some(Statement::Balances));
+        let names = names.map(|one| core(one, "total"));
+        let names: Vec<HashSet<String>> = names.filter(|one| !one.is_empty()).collect();
+        let mut balances = self.statements(Statement::Balances);
         balances.find_map(|(at, table)| {
             let rows = table.rows.iter().enumerate().skip(1);
             let named = |row: &ReportRow| {
-                let of_term = of.both_terms || says_term(&row.label.words.to_vec());
-                of_term
-                    && !row.label.total
-                    && names.contains(&core(&row.label.words.to_vec(), "total"))
+                let words = row.label.words.to_vec();
+                let of_term = of.both_terms || says_term(&words);
+                of_term && !row.label.total && names.contains(&core(&words, "total"))
             };
             let found: Vec<(usize, &ReportRow)> = rows.filter(|(_, row)| named(row)).collect();
             let [one, other] = found.as_slice() else {
@@ -72,15 +65,14 @@ impl Tables {
             };
             // A row is current if its label says so, or otherwise if the next total below it does.
             let is_current = |(at, row): &(usize, &ReportRow)| {
-                let says = |words: &LabelWords, list: &str| {
-                    words.iter().any(|word| lists_stem(list, word))
+                let says = |row: &ReportRow, list: &str| {
+                    let mut words = row.label.words.iter();
+                    words.any(|word| lists_stem(list, word))
                 };
                 let later = table.rows.iter().skip(at + 1).find(|row| row.label.total);
-                match &row.label.words {
-                    words if says(words, "noncurrent non long after") => false,
-                    words if says(words, "current short within") => true,
-                    _ => later.is_some_and(|total| says(&total.label.words, "current")),
-                }
+                !says(row, "noncurrent non long after")
+                    && (says(row, "current short within")
+                        || later.is_some_and(|total| says(total, "current")))
             };
             // A total of a side of the balance sheet between the rows means that one is an asset
             // and the other a liability, and these are not added.
@@ -93,12 +85,7 @@ impl Tables {
                 return None;
             }
             let figure = |row: usize| self.in_period(at, row, asked);
-            let parts = [figure(one.0)?, figure(other.0)?];
-            let parts: Vec<Amount> = parts
-                .into_iter()
-                .map(|part| self.amount(part))
-                .collect::<Option<_>>()?;
-            self.added(&parts)
+            self.added(&[figure(one.0)?, figure(other.0)?])
         })
     }
 
@@ -108,9 +95,8 @@ impl Tables {
     /// of all rows before it, from the first under the heading, because otherwise their signs are
     /// unknown.
     fn under_heading(&self, readings: &[Vec<String>], asked: Option<Period>) -> Option<Amount> {
-        let names: Vec<Vec<String>> = readings.iter().map(|one| core(one, VAGUE)).collect();
-        let flows = self.tables.iter().enumerate();
-        let mut flows = flows.filter(|(_, table)| table.statement == Some(Statement::Flows));
+        let names: Vec<HashSet<String>> = readings.iter().map(|one| core(one, VAGUE)).collect();
+        let mut flows = self.statements(Statement::Flows);
         flows.find_map(|(at, table)| {
             let mut rows = table.rows.iter().enumerate().skip(1);
             let (start, first) = rows.find(|(_, row)| {
@@ -123,13 +109,11 @@ impl Tables {
             let run = table.rows.get(start..)?;
             // A single row is not a sum.
             let end = run.iter().position(repeats).filter(|length| *length > 1)?;
-            let of_section = run
-                .iter()
-                .take(end)
-                .all(|row| row.section == *section && !row.label.total);
+            let mut rows = run.iter().take(end);
+            let of_section = rows.all(|row| row.section == *section && !row.label.total);
             let figure = |row: usize| self.in_period(at, row, asked);
-            let parts: Option<Vec<FitFigure>> = (start..start + end).map(figure).collect();
-            let parts = parts?;
+            let parts = (start..start + end).map(figure);
+            let parts = parts.collect::<Option<Vec<FitFigure>>>()?;
             let mut sum: f64 = parts.iter().map(|one| one.value).sum();
             let mut below = run.iter().zip(start..).skip(end);
             let adds_up = below.any(|(row, place)| {
@@ -138,9 +122,7 @@ impl Tables {
                 sum += value;
                 is_sum
             });
-            let parts = parts.into_iter().map(|one| self.amount(one));
-            self.added(&parts.collect::<Option<Vec<Amount>>>()?)
-                .filter(|_| of_section && adds_up)
+            self.added(&parts).filter(|_| of_section && adds_up)
         })
     }
 
@@ -153,34 +135,35 @@ impl Tables {
     }
 
     /// The sum of the parts as an amount without a cell of its own; `None` if they do not add up.
-    fn added(&self, parts: &[Amount]) -> Option<Amount> {
-        let sum = self.sum(parts).ok()?;
+    fn added(&self, parts: &[FitFigure]) -> Option<Amount> {
+        let parts = parts.iter().map(|part| self.amount(*part));
+        let sum = self.sum(&parts.collect::<Option<Vec<Amount>>>()?).ok()?;
         Some(Amount { at: None, ..sum })
+    }
+
+    /// The primary statements of a kind, each with its index among the tables.
+    fn statements(&self, kind: Statement) -> impl Iterator<Item = (usize, &ReportTable)> {
+        let tables = self.tables.iter().enumerate();
+        tables.filter(move |(_, table)| table.statement == Some(kind))
     }
 
     /// A figure without what the question leaves out: a row whose label says so ("Sales outside the
     /// US"), or the whole minus that part.
     pub(crate) fn without(&self, of: &Operand, asked: Option<Period>) -> TableResult<Amount> {
-        let whole = of.of_whole();
-        let mut named = whole.clone();
         let words = of.except.iter().filter(|(word, _)| word != AND);
         let words: Vec<(String, String)> = words.cloned().collect();
-        named.words.extend(words.iter().cloned());
+        let whole = of.of_whole();
+        let mut named = whole.clone();
+        named.words.extend_from_slice(&words);
         let printed = self.figure(&named, asked, None);
-        let says = |one: &Amount| {
+        let is_meant = |one: &Amount| {
             let name = one.place().map(|at| plain_stems(&self.full_name(at)));
-            name.is_some_and(|name| words.iter().all(|(word, _)| name.contains(word)))
+            let says = |name: Vec<String>| words.iter().all(|(word, _)| name.contains(word));
+            one.doubt.is_none() && name.is_some_and(says)
         };
-        if printed
-            .as_ref()
-            .is_ok_and(|one| one.doubt.is_none() && says(one))
-        {
+        if printed.as_ref().is_ok_and(is_meant) {
             return printed;
         }
-        let left_out = |words: &[(String, String)]| Operand {
-            words: words.to_vec(),
-            ..Operand::default()
-        };
         let all = self.figure(&whole, asked, None)?;
         // The first word is the cue of the exclusion: "outside".
         // "Latin America and Canada" can be the name of one part or of two; one is tried first.
@@ -189,9 +172,7 @@ impl Tables {
         let several = several.split(|(word, _)| word == AND);
         let several: Vec<&[(String, String)]> = several.filter(|one| !one.is_empty()).collect();
         let parts = [vec![one], several].into_iter().find_map(|names| {
-            let parts = names
-                .into_iter()
-                .map(|name| self.part_of(&all, &left_out(name)));
+            let parts = names.into_iter().map(|name| self.part_of(&all, name));
             parts.collect::<Option<Vec<FitFigure>>>()
         });
         // Only a sure whole is divided. Two names can find the same part.
@@ -199,10 +180,10 @@ impl Tables {
         parts.dedup_by_key(|one| one.place);
         let parts = parts.into_iter().filter_map(|one| self.amount(one));
         let parts: Vec<Amount> = parts.filter(|part| part.scale == all.scale).collect();
-        let rest = parts.iter().map(|part| part.expr.clone());
         if !parts.is_empty() {
+            let parts = parts.into_iter().map(|part| part.expr);
             return Ok(Amount {
-                expr: rest.fold(all.expr, operations::difference),
+                expr: parts.fold(all.expr, operations::difference),
                 kind: AmountKind::Number,
                 at: None,
                 ..all
