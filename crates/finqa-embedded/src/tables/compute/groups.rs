@@ -38,7 +38,7 @@ static PLACES: LazyLock<HashSet<String>> = LazyLock::new(|| {
 type Part = (String, FitFigure);
 
 /// The figure of a row and a column, if it can be a part.
-type FigureAt<'f> = &'f dyn Fn(usize, usize) -> Option<FitFigure>;
+pub(super) type FigureAt<'f> = &'f dyn Fn(usize, usize) -> Option<FitFigure>;
 
 /// The parts of a whole in one table, at least two.
 #[derive(Clone)]

@@ -1,12 +1,12 @@
 //! Lists the columns and rows whose figures can be compared with each other.
 
+use super::groups::FigureAt;
 use crate::tables::find::fit::FitFigure;
 use crate::tables::find::keep;
 use crate::tables::page::Tables;
 use crate::tables::page::table::{Label, ReportRow, ReportTable};
 use crate::tables::question::operand::Operand;
-use crate::tables::words::same_word;
-use crate::tables::words::{is_light, is_loose};
+use crate::tables::words::{is_light, is_loose, same_word};
 
 /// Figures of one column (`by_rows`) or of one row, which are compared with each other.
 pub(crate) struct Line {
@@ -18,12 +18,19 @@ pub(crate) struct Line {
     pub(crate) figures: Vec<FitFigure>,
 }
 
-/// Figures of one column (`by_rows`) or of one row, before its labels are compared.
-struct Unscored<'t> {
-    by_rows: bool,
-    label: &'t Label,
-    section: &'t [String],
-    figures: Vec<FitFigure>,
+/// A line whose score is not known, with its label and its section.
+type Unscored<'t> = (Line, &'t Label, &'t [String]);
+
+impl Line {
+    /// A line whose labels have all words of the question.
+    fn new(by_rows: bool, figures: Vec<FitFigure>) -> Self {
+        Self {
+            by_rows,
+            score: 1.0,
+            unasked: 0,
+            figures,
+        }
+    }
 }
 
 impl Tables {
@@ -60,16 +67,10 @@ impl Tables {
     fn scored(
         &self,
         table: &ReportTable,
-        line: Unscored<'_>,
+        (mut line, label, section): Unscored<'_>,
         readings: &[Vec<String>],
     ) -> Option<Line> {
-        let Unscored {
-            by_rows,
-            label,
-            section,
-            mut figures,
-        } = line;
-        keep(&mut figures, |one| !one.plan);
+        keep(&mut line.figures, |one| !one.plan);
         let said = |word: &String| {
             label.says(word)
                 || section.contains(word)
@@ -82,12 +83,9 @@ impl Tables {
             let unasked = meant.filter(|own| !asked.iter().any(|word| same_word(own, word)));
             unasked.count()
         };
-        (figures.len() > 1 && (full || !table.single)).then(|| Line {
-            by_rows,
-            score,
-            unasked: readings.iter().map(unasked).min().unwrap_or_default(),
-            figures,
-        })
+        line.score = score;
+        line.unasked = readings.iter().map(unasked).min().unwrap_or_default();
+        (line.figures.len() > 1 && (full || !table.single)).then_some(line)
     }
 
     /// Lines of rows with the same label under different headings, such as "Operating income" under
@@ -106,63 +104,39 @@ impl Tables {
         let column = |one: &FitFigure| (one.place.table, one.place.column);
         let lines = all.chunk_by(|a, b| column(a) == column(b));
         let lines = lines.filter(|line| line.len() > 1 && line.windows(2).all(apart));
-        let line = |figures: &[FitFigure]| Line {
-            by_rows: true,
-            // The labels of `full` candidates have all words.
-            score: 1.0,
-            unasked: 0,
-            figures: figures.to_vec(),
-        };
-        lines.map(line).collect()
+        // The labels of `full` candidates have all words.
+        lines.map(|line| Line::new(true, line.to_vec())).collect()
     }
 }
 
 /// One line for each column, with its figures in rows that are not totals. In a report, one line
 /// for each section of a column.
-fn lines_by_rows<'t>(
-    table: &'t ReportTable,
-    figure: &dyn Fn(usize, usize) -> Option<FitFigure>,
-) -> Vec<Unscored<'t>> {
-    let is_part = |row: usize| {
-        if table.single {
-            table.is_part(row)
-        } else {
-            table.rows.get(row).is_some_and(|row| !row.label.total)
-        }
+fn lines_by_rows<'t>(table: &'t ReportTable, figure: FigureAt<'_>) -> Vec<Unscored<'t>> {
+    let rows: Vec<(usize, &ReportRow)> = table.rows.iter().enumerate().skip(1).collect();
+    let is_part = |(at, row): &&(usize, &ReportRow)| {
+        let ends = table.single && !table.is_part(*at);
+        !ends && !row.label.total
     };
     let mut out = Vec::new();
     for (c, column) in table.columns.iter().enumerate().skip(1) {
-        let mut start = 1;
-        let rows = table.rows.get(1..).unwrap_or_default();
-        for rows in rows.chunk_by(|a, b| table.single || a.section == b.section) {
-            let parts = (start..start + rows.len()).filter(|r| is_part(*r));
-            start += rows.len();
+        for rows in rows.chunk_by(|(_, a), (_, b)| table.single || a.section == b.section) {
+            let parts = rows.iter().filter(is_part);
+            let figures = parts.filter_map(|(r, _)| figure(*r, c)).collect();
             let first = rows.first().filter(|_| !table.single);
-            out.push(Unscored {
-                by_rows: true,
-                label: &column.label,
-                section: first.map(|row| &*row.section).unwrap_or_default(),
-                figures: parts.filter_map(|r| figure(r, c)).collect(),
-            });
+            let section = first.map(|&(_, row)| &*row.section).unwrap_or_default();
+            out.push((Line::new(true, figures), &column.label, section));
         }
     }
     out
 }
 
 /// The figures of each row without totals.
-fn lines_by_columns<'t>(
-    table: &'t ReportTable,
-    figure: &dyn Fn(usize, usize) -> Option<FitFigure>,
-) -> Vec<Unscored<'t>> {
+fn lines_by_columns<'t>(table: &'t ReportTable, figure: FigureAt<'_>) -> Vec<Unscored<'t>> {
     let line = |(r, row): (usize, &'t ReportRow)| {
         let columns = table.columns.iter().enumerate().skip(1);
         let parts = columns.filter(|(_, column)| !column.label.total);
-        Unscored {
-            by_rows: false,
-            label: &row.label,
-            section: &row.section,
-            figures: parts.filter_map(|(c, _)| figure(r, c)).collect(),
-        }
+        let figures = parts.filter_map(|(c, _)| figure(r, c)).collect();
+        (Line::new(false, figures), &row.label, &*row.section)
     };
     table.rows.iter().enumerate().skip(1).map(line).collect()
 }

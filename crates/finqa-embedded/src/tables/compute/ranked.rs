@@ -35,11 +35,12 @@ impl Tables {
         ranking: &Ranking,
         apart: &[String],
     ) -> TableResult<DirectAnswer> {
-        let quotient = of.quotient().map(|(part, whole)| [part, whole]);
-        let of_what = quotient
-            .as_ref()
-            .map_or(std::slice::from_ref(of), |pair| pair.as_slice());
-        let undated: Vec<Operand> = of_what.iter().map(|of| of.of_spans(Vec::new())).collect();
+        let undated = of.of_spans(Vec::new());
+        let undated = match undated.quotient() {
+            Some((part, whole)) => vec![part, whole],
+            None => vec![undated],
+        };
+        let divided = undated.len() > 1;
         let mut spans = of.spans.clone();
         spans.sort_by_key(|span| span.end);
         let (asked, late) = match (spans.as_slice(), ranking.by) {
@@ -54,37 +55,32 @@ impl Tables {
         let base = undated.last().ok_or(Doubt::Open)?;
         let groups = self.named_groups(self.groups_of(base, late), &ranking.noun);
         let mut said = ranking.noun.iter();
-        if let (true, Some((_, noun))) = (
-            groups.is_empty(),
-            said.find(|(stem, _)| !self.is_titled(stem)),
-        ) {
+        let unknown = said.find(|(stem, _)| !self.is_titled(stem));
+        if let Some((_, noun)) = unknown.filter(|_| groups.is_empty()) {
             return missing(format!("the page does not say which rows are of {noun:?}"));
         }
+        let ways: &[Measure] = match &ranking.by {
+            // A margin changes in points only.
+            Measure::Moves if divided => &[Measure::Change],
+            Measure::Moves => &[Measure::Change, Measure::Growth],
+            by => std::slice::from_ref(by),
+        };
         let mut found: Vec<Vec<Ranked>> = Vec::new();
         for group in &groups {
             let period = group.first().and_then(|one| one.period);
+            let before = asked.or(period.map(Period::year_before));
             let early = match ranking.by {
                 Measure::Level => None,
-                _ => Some(
-                    asked
-                        .or(period.map(Period::year_before))
-                        .ok_or(Doubt::Open)?,
-                ),
+                _ => Some(before.ok_or(Doubt::Open)?),
             };
             let Some(columns) = self.columns_of(&undated, group, period, early) else {
                 continue;
             };
-            let ways = match ranking.by {
-                Measure::Moves if quotient.is_none() => &[Measure::Change, Measure::Growth][..],
-                // A margin changes in points only.
-                Measure::Moves => &[Measure::Change],
-                ref by => std::slice::from_ref(by),
-            };
             for way in ways {
-                found.extend(self.by_measure(*way, &columns, quotient.is_some(), apart)?);
+                found.extend(self.by_measure(*way, &columns, divided, apart)?);
             }
         }
-        let kind = if quotient.is_some() || ranking.by == Measure::Growth {
+        let kind = if divided || ranking.by == Measure::Growth {
             UnitKind::Percent
         } else {
             UnitKind::Number
@@ -102,14 +98,13 @@ impl Tables {
         period: Option<Period>,
         early: Option<Period>,
     ) -> Option<Vec<Vec<Group>>> {
-        let others = |of: &Operand, at: Option<Period>| self.aligned(of, at, group);
         let mut columns = Vec::new();
         if let [part, _] = undated {
-            columns.push(others(part, period)?);
+            columns.push(self.aligned(part, period, group)?);
         }
         columns.push(vec![group.clone()]);
         for of in undated.iter().filter(|_| early.is_some()) {
-            columns.push(others(of, early)?);
+            columns.push(self.aligned(of, early, group)?);
         }
         Some(columns)
     }
@@ -172,11 +167,8 @@ impl Tables {
     fn aligned(&self, of: &Operand, asked: Option<Period>, group: &Group) -> Option<Vec<Group>> {
         let mut groups = self.groups_of(of, asked);
         groups.retain(|other| {
-            group
-                .parts
-                .iter()
-                .filter(|(name, _)| !is_rest(name))
-                .all(|(name, _)| other.named(name).is_some())
+            let mut ranked = group.parts.iter().filter(|(name, _)| !is_rest(name));
+            ranked.all(|(name, _)| other.named(name).is_some())
         });
         keep(&mut groups, |other| other.table() == group.table());
         (!groups.is_empty()).then_some(groups)
@@ -210,16 +202,14 @@ impl Tables {
                 let figures: Option<Vec<Amount>> = figures.collect();
                 let figures = figures.ok_or(Doubt::Open)?;
                 self.in_one_unit(&figures)?;
-                let value = |at: usize| figures.get(at).map(|one| one.expr.clone());
-                let level = |at: usize| {
-                    if divided {
-                        Some(operations::ratio(value(2 * at)?, value(2 * at + 1)?))
-                    } else {
-                        value(at)
-                    }
-                };
-                let late = level(0).ok_or(Doubt::Open)?;
-                let expr = match (by, level(1)) {
+                // The level of a margin is a quotient of two figures.
+                let levels = figures.chunks(1 + usize::from(divided));
+                let mut levels = levels.filter_map(|of| {
+                    let exprs = of.iter().map(|one| one.expr.clone());
+                    exprs.reduce(operations::ratio)
+                });
+                let late = levels.next().ok_or(Doubt::Open)?;
+                let expr = match (by, levels.next()) {
                     (Measure::Level, _) => late,
                     (Measure::Growth, Some(early))
                         if early.number().is_some_and(|early| early > 0.0) =>
@@ -298,14 +288,11 @@ impl Tables {
             }
             best = best.or_else(|| Some(chosen.expr.clone()));
         }
+        let by_what = "the question does not say by what; this is by revenue";
         match (names.as_slice(), best) {
             ([name], Some(expr)) => Ok(DirectAnswer {
                 label: Some(name.clone()),
-                doubt: ranking.assumed.then(|| {
-                    Doubt::Missing(
-                        "the question does not say by what; this is by revenue".to_owned(),
-                    )
-                }),
+                doubt: ranking.assumed.then(|| Doubt::Missing(by_what.to_owned())),
                 ..answer("extreme", expr, kind)
             }),
             ([_, _, ..], _) => missing(format!("it may be {}", names.join(" or "))),
@@ -316,9 +303,6 @@ impl Tables {
 
 /// True for a part such as "Other", which is what is left over.
 fn is_rest(name: &str) -> bool {
-    let lower = name.to_lowercase();
-    lower
-        .split_whitespace()
-        .next()
-        .is_some_and(|word| lists(REST, word))
+    let first = name.split_whitespace().next().unwrap_or_default();
+    lists(REST, &first.to_lowercase())
 }

@@ -7,7 +7,7 @@ use finqa_core::page::{MONTHS, Statement};
 
 use super::lines::Line;
 use crate::tables::find::fit::FitFigure;
-use crate::tables::find::{Amount, FigureExpr, places};
+use crate::tables::find::{Amount, FigureExpr, places, spelled};
 use crate::tables::page::table::ReportTable;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
 use crate::tables::question::asked::{Asked, Which};
@@ -38,17 +38,13 @@ impl Tables {
 
     /// The periods of a table's cells, the earliest first; those of plans only if `plans` is true.
     fn all_periods_of(&self, at: usize, plans: bool) -> Vec<Period> {
-        let Some(table) = self.tables.get(at) else {
-            return Vec::new();
-        };
+        let rows = self.tables.get(at).map_or(0, |table| table.rows.len());
+        let cells = (1..rows).flat_map(|row| self.figures_of((at, row)));
+        let cells = cells.filter(|one| plans || !one.plan);
         let mut periods: Vec<Period> = Vec::new();
-        for r in 1..table.rows.len() {
-            let cells = (1..table.columns.len()).filter_map(|c| table.figure(at, r, c));
-            let cells = cells.filter(|one| plans || !one.plan);
-            for period in cells.filter_map(|one| one.period) {
-                if !periods.iter().any(|one| one.order() == period.order()) {
-                    periods.push(period);
-                }
+        for period in cells.filter_map(|one| one.period) {
+            if !periods.iter().any(|one| one.order() == period.order()) {
+                periods.push(period);
             }
         }
         periods.sort_by_key(|period| period.order());
@@ -67,25 +63,22 @@ impl Tables {
         let table = place.map_or(0, |at| at.table);
         if !of.spans.is_empty() {
             let parts = |span: &Period| {
-                if span.length() > months {
-                    let parts = self.series_of(&of.of_spans(vec![*span]), Some(months), table);
-                    let all = parts.len() == usize::from(span.length() / months);
-                    all.then_some(parts)
-                } else {
-                    Some(vec![*span])
+                if span.length() <= months {
+                    return Some(vec![*span]);
                 }
+                let parts = self.series_of(&of.of_spans(vec![*span]), Some(months), table);
+                let all = parts.len() == usize::from(span.length() / months);
+                all.then_some(parts)
             };
             let parts: Option<Vec<Vec<Period>>> = of.spans.iter().map(parts).collect();
             return of.of_spans(parts.unwrap_or_default().concat());
         }
         let mut spans = self.series_of(of, Some(months), table);
-        // Keep the latest of them.
-        let more = spans.len().saturating_sub(count.unwrap_or(spans.len()));
-        spans.drain(..more);
-        if count.is_none_or(|count| spans.len() == count) {
-            of.of_spans(spans)
-        } else {
-            of.clone()
+        let count = count.unwrap_or(spans.len());
+        match spans.len().checked_sub(count) {
+            // The latest of them.
+            Some(more) => of.of_spans(spans.split_off(more)),
+            None => of.clone(),
         }
     }
 
@@ -125,8 +118,7 @@ impl Tables {
     /// Returns a doubt if some of the figures are balances and others cover a period.
     pub(crate) fn are_of_one_kind(&self, all: &[Amount]) -> TableResult<()> {
         let kinds = all.iter().filter_map(|one| self.statement_of(&one.at?));
-        let kinds: Vec<Statement> = kinds.collect();
-        let has = |kind| kinds.contains(&kind);
+        let has = |kind: Statement| kinds.clone().any(|one| one == kind);
         if has(Statement::Balances) && has(Statement::Flows) {
             missing("only some of the figures are of the balance sheet")
         } else {
@@ -172,17 +164,11 @@ impl Tables {
         }
         // A quarter is answered by its name and not by its last day.
         if let (Some(day), true) = (span.end.day, which.is_some() && span.months != Some(3)) {
-            let month = span.end.month.map_or(0, usize::from);
-            // Without a month, the index wraps and finds no name.
-            let month = MONTHS
-                .get(month.wrapping_sub(1))
-                .copied()
-                .unwrap_or_default();
-            let (first, rest) = month.split_at_checked(1).unwrap_or_default();
-            let year = span
-                .end
-                .year
-                .map_or_else(String::new, |year| format!(", {year}"));
+            let month = span.end.month.map(usize::from);
+            let month = month.and_then(|month| MONTHS.get(month.checked_sub(1)?));
+            let (first, rest) = month.map_or(("", ""), |name| name.split_at(1));
+            let year = span.end.year.map(|year| format!(", {year}"));
+            let year = year.unwrap_or_default();
             return format!("{}{rest} {day}{year}", first.to_uppercase());
         }
         let mut labels = amount.place().into_iter().flat_map(|at| self.labels_of(at));
@@ -260,10 +246,7 @@ impl Tables {
             && !table.title.iter().all(generic)
             && !noun.iter().any(|(word, _)| table.is_heading(word))
         {
-            let mut said: Vec<&str> = noun.iter().map(|(_, said)| said.as_str()).collect();
-            // A word occurs once for each of its stems.
-            said.dedup();
-            let noun = said.join(" ");
+            let noun = spelled(noun);
             return missing(format!(
                 "the table does not say which labels are of {noun:?}"
             ));
@@ -362,13 +345,12 @@ pub(crate) fn total_of_others(parts: &[Amount]) -> Option<&Amount> {
             return false;
         };
         let adds_up = |others: &mut dyn Iterator<Item = &f64>| {
-            let mut sum = 0.0;
-            let mut sums = others.map(|other| {
-                sum += other;
-                sum
+            let sums = others.scan(0.0_f64, |sum, other| {
+                *sum += other;
+                Some(*sum)
             });
             // A single figure before a total is not a sum, because it may be equal by chance.
-            sums.next();
+            let mut sums = sums.skip(1);
             sums.any(|sum| (sum - total).abs() <= EXACT * total.abs())
         };
         total.abs() > 0.0 && (adds_up(&mut before.iter().rev()) || adds_up(&mut behind.iter()))

@@ -121,6 +121,13 @@ pub(crate) fn keep<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool) {
     }
 }
 
+/// Words as the question spells them. A name of several words occurs once for each of its stems.
+pub(crate) fn spelled(words: &[(String, String)]) -> String {
+    let mut said: Vec<&str> = words.iter().map(|(_, said)| said.as_str()).collect();
+    said.dedup();
+    said.join(" ")
+}
+
 /// The one period for which operands are looked up: the last with a day, otherwise the last.
 pub(crate) fn common_period<'o>(of: impl IntoIterator<Item = &'o Operand>) -> Option<Period> {
     let spans = of.into_iter().flat_map(|of| &of.spans).copied();

@@ -8,7 +8,7 @@ use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
 use super::statements::rounds_alike;
-use super::{Amount, AmountKind, keep_latest};
+use super::{Amount, AmountKind, keep_latest, spelled};
 use crate::operations;
 use crate::tables::page::table::{ReportRow, ReportTable};
 use crate::tables::page::{TableResult, Tables, missing};
@@ -189,9 +189,6 @@ impl Tables {
                 ..all
             });
         }
-        // A name of several words occurs once for each of its stems.
-        let mut said: Vec<&str> = of.except.iter().map(|(_, said)| said.as_str()).collect();
-        said.dedup();
-        missing(format!("the page has no figure {}", said.join(" ")))
+        missing(format!("the page has no figure {}", spelled(&of.except)))
     }
 }
