@@ -2,7 +2,7 @@
 
 use super::groups::FigureAt;
 use crate::tables::find::fit::FitFigure;
-use crate::tables::find::keep;
+use crate::tables::find::{keep, meant_readings};
 use crate::tables::page::Tables;
 use crate::tables::page::table::{Label, ReportRow, ReportTable};
 use crate::tables::question::operand::Operand;
@@ -37,9 +37,7 @@ impl Tables {
     /// The lines of all tables whose labels have the operand's words; in a report, some of the
     /// words are enough. Only rows are compared there, and percentages are left out.
     pub(crate) fn lines(&self, of: &Operand) -> Vec<Line> {
-        let readings = of.of_parts().readings().into_iter();
-        let readings = readings.filter(|one| !one.opposite);
-        let readings: Vec<Vec<String>> = readings.map(|one| one.words).collect();
+        let readings: Vec<Vec<String>> = meant_readings(&of.of_parts()).collect();
         let period = of.spans.first().copied();
         let mut out = Vec::new();
         for (at, table) in self.tables.iter().enumerate() {

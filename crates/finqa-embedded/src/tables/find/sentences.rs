@@ -12,14 +12,14 @@ use finqa_core::page::period::{Date, Period, Times};
 use finqa_core::page::{is_month, year_of};
 use finqa_core::question::Document;
 
+use super::meant_readings;
 use crate::reading::prose::{self, ProseNumber};
 use crate::reading::text::{TextToken, TokenKind, tokenize};
 use crate::tables::page::Tables;
 use crate::tables::question;
 use crate::tables::question::asked::{self, Operation};
 use crate::tables::question::operand::Operand;
-use crate::tables::words::is_light;
-use crate::tables::words::{lists, same_word, stemmed};
+use crate::tables::words::{is_light, lists, same_word, stemmed};
 
 /// Stems of what a company calls the people who work for it.
 static PEOPLE: LazyLock<HashSet<String>> = LazyLock::new(|| {
@@ -124,13 +124,9 @@ impl Tables {
             .flat_map(|(at, text)| {
                 let text = text.to_lowercase();
                 let sentences = prose::sentences(tokenize(&text)).into_iter();
-                let owned = |sentence: Vec<TextToken<'_>>| -> Vec<TextToken<'static>> {
-                    sentence.into_iter().map(TextToken::into_owned).collect()
-                };
-                let sentences: Vec<_> = sentences.map(owned).collect();
-                sentences.into_iter().map(move |sentence| (at, sentence))
+                let facts = sentences.filter_map(|one| self.fact(at, &one, &subject, period));
+                facts.collect::<Vec<StatedFact>>()
             })
-            .filter_map(|(at, sentence)| self.fact(at, &sentence, &subject, period))
             .collect();
         // Without a period in the question, the latest is meant.
         if period.is_none() {
@@ -162,10 +158,10 @@ impl Tables {
             let named = !is_light(word) && !self.weights.is_of_company(word);
             named && !of_people && !counted.contains(word)
         };
-        let readings = of.readings().into_iter().filter(|way| !way.opposite);
-        let mut ways: Vec<Vec<String>> = readings
-            .map(|way| way.words.into_iter().filter(needed).collect())
-            .collect();
+        let mut ways: Vec<Vec<String>> = meant_readings(of).collect();
+        for way in &mut ways {
+            way.retain(needed);
+        }
         // Readings that differ only in words that are not needed are one way.
         ways.dedup();
         Subject {
@@ -190,9 +186,8 @@ impl Tables {
         let text: Vec<&str> = sentence.iter().map(|token| token.text.as_ref()).collect();
         // In "$37 billion, of which $16 billion is due", the number after "of which" is only a
         // part.
-        let part = text
-            .windows(2)
-            .position(|pair| matches!(pair, ["of", "which" | "whom"]));
+        let mut pairs = text.windows(2);
+        let part = pairs.position(|pair| matches!(pair, ["of", "which" | "whom"]));
         let whole = sentence.get(..part.unwrap_or(sentence.len()))?;
         let numbers = prose::numbers(whole, true);
         let amounts = numbers.iter().filter(|number| number.dollar).count();
@@ -201,13 +196,11 @@ impl Tables {
         if subject.counted.is_empty() && amounts > 1 {
             return None;
         }
-        let numbers = numbers.into_iter();
-        let of_subject = |number: &ProseNumber| {
+        let mut numbers = numbers.into_iter().filter(|number| {
             subject.is_of(whole, number)
                 && subject.is_near(whole, number)
                 && subject.is_whole(words, number)
-        };
-        let mut numbers = numbers.filter(of_subject);
+        });
         let (number, more) = (numbers.next()?, numbers.next());
         // In "We employed 4,200 people in 2031 (2030: 4,100)", each number belongs to the year next
         // to it.
@@ -223,10 +216,8 @@ impl Tables {
             months: period.months.filter(|_| !period.instant),
             ..period
         });
-        let in_period = period.is_none_or(|asked| {
-            said.clone()
-                .any(|period| self.fits(Some(period), Some(*asked)))
-        });
+        let fits = |one: Period| self.fits(Some(one), period.copied());
+        let in_period = period.is_none() || said.clone().any(fits);
         (more.is_none() && in_period).then(|| StatedFact {
             paragraph,
             literal: number.digits,
@@ -260,30 +251,22 @@ impl Subject {
             sentence.len()
         };
         let (first, last) = (number.at.saturating_sub(reach), number.end + reach);
-        let near = || {
-            sentence
-                .iter()
-                .enumerate()
-                .skip(first)
-                .take(last - first + 1)
-        };
+        let near = sentence.iter().enumerate().skip(first);
+        let near = near.take(last - first + 1);
         let found = |word: &String| {
-            let places =
-                near().filter(|(_, token)| token.text.split('-').any(|part| same_word(part, word)));
-            places
-                .map(|(at, _)| at)
-                .min_by_key(|at| at.abs_diff(number.at))
+            let is = |token: &TextToken<'_>| token.text.split('-').any(|own| same_word(own, word));
+            let places = near.clone().filter(|(_, token)| is(token));
+            let places = places.map(|(at, _)| at);
+            places.min_by_key(|at| at.abs_diff(number.at))
         };
         self.ways.iter().any(|way| {
             let Some(places) = way.iter().map(found).collect::<Option<Vec<usize>>>() else {
                 return false;
             };
             let ends = places.into_iter().chain([number.at, number.end]);
-            let (first, last) = (
-                ends.clone().min().unwrap_or_default(),
-                ends.max().unwrap_or_default(),
-            );
-            let mut between = near().filter(|(at, _)| (first..=last).contains(at));
+            let first = ends.clone().min().unwrap_or_default();
+            let last = ends.max().unwrap_or_default();
+            let mut between = near.clone().filter(|(at, _)| (first..=last).contains(at));
             !self.counted.is_empty()
                 || !between.any(|(_, token)| OTHERS.contains(token.text.as_ref()))
         })
@@ -370,16 +353,13 @@ impl Subject {
 
 /// True if no other year of the sentence is nearer to the number than this one.
 fn is_of_year(text: &[&str], number: &ProseNumber, year: u16) -> bool {
-    let years = text.iter().enumerate();
-    let years = years.filter_map(|(at, word)| Some((at, year_of(word)?)));
     let apart = |at: usize| {
-        if at < number.at {
-            number.at - at
-        } else {
-            at.saturating_sub(number.end)
-        }
+        let (left, right) = (number.at.saturating_sub(at), at.saturating_sub(number.end));
+        left.max(right)
     };
-    let years: Vec<(usize, u16)> = years.map(|(at, year)| (apart(at), year)).collect();
+    let years = text.iter().enumerate();
+    let years = years.filter_map(|(at, word)| Some((apart(at), year_of(word)?)));
+    let years: Vec<(usize, u16)> = years.collect();
     let nearest = years.iter().map(|(apart, _)| *apart).min();
     let mut nearest = years.iter().filter(|(apart, _)| Some(*apart) == nearest);
     let distinct: HashSet<u16> = years.iter().map(|(_, year)| *year).collect();

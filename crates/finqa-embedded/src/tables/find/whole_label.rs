@@ -12,12 +12,12 @@ use super::statements::rounds_alike;
 use super::{Amount, keep, keep_latest};
 use crate::tables::page::table::{ReportRow, ReportTable, brackets};
 use crate::tables::page::{Doubt, TableResult, Tables};
-use crate::tables::question;
 use crate::tables::question::asked::{Asked, Operation};
 use crate::tables::question::operand::Operand;
 use crate::tables::question::operands::operand;
 use crate::tables::question::phrases::NamedStatement;
 use crate::tables::question::token::{Token, TokenPart};
+use crate::tables::question::{self, follow_up};
 use crate::tables::words::{lists, plain_stems, same_word};
 
 /// Words that a question can add inside of a label: "debt that is due within one year".
@@ -50,23 +50,17 @@ fn spellings(printed: &str) -> impl Iterator<Item = Vec<String>> {
 /// The place where a text has the words of a label in order; `None` without one.
 fn find(text: &[(Range<usize>, String)], label: &[String]) -> Option<Range<usize>> {
     let first = label.first()?;
-    let starts = text
-        .iter()
-        .enumerate()
-        .filter(|(_, (_, word))| word == first);
-    starts
-        .map(|(at, _)| text.get(at..).unwrap_or_default())
-        .find_map(|rest| {
-            let mut words = rest
-                .iter()
-                .filter(|(_, word)| label.contains(word) || !lists(INSIDE, word));
-            let mut end = 0;
-            for own in label {
-                let (range, _) = words.next().filter(|(_, word)| word == own)?;
-                end = range.end;
-            }
-            Some(rest.first()?.0.start..end)
-        })
+    (0..text.len()).find_map(|at| {
+        let rest = text.get(at..)?.iter();
+        let (start, _) = rest.clone().next().filter(|(_, word)| word == first)?;
+        let mut words = rest.filter(|(_, word)| label.contains(word) || !lists(INSIDE, word));
+        let mut end = start.end;
+        for own in label {
+            let (range, _) = words.next().filter(|(_, word)| word == own)?;
+            end = range.end;
+        }
+        Some(start.start..end)
+    })
 }
 
 impl NamedStatement {
@@ -94,17 +88,16 @@ impl Tables {
             let rows = table.rows.iter().enumerate().skip(1);
             rows.map(move |(row, read)| ((at, row), read))
         });
-        let mut labels: Vec<(Vec<String>, Range<usize>)> = rows
+        let mut labels: Vec<(Range<usize>, Vec<String>)> = rows
             .clone()
             .filter(|(_, row)| row.cells.iter().any(Option::is_some))
             .flat_map(|(_, row)| spellings(&row.printed))
             .filter_map(|label| Some((find(&text, &label)?, label)))
-            .map(|(place, label)| (label, place))
             .collect();
         // The longest first, because it can contain a shorter one.
-        labels.sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        labels.sort_by(|(_, a), (_, b)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         labels.dedup();
-        labels.into_iter().find_map(|(label, place)| {
+        labels.into_iter().find_map(|(place, label)| {
             let rest = [question.get(..place.start)?, question.get(place.end..)?].join(" , ");
             let tokens = question::read(self, &rest);
             let beside = self.beside_label(&tokens)?;
@@ -131,9 +124,8 @@ impl Tables {
             // If no row of this label has a figure in the period, the question may mean another
             // name.
             let dated = |span: &Period| {
-                let fits = |one: &FitFigure| self.fits(one.period, Some(*span));
-                rows.iter()
-                    .any(|row| self.figures_of(*row).any(|one| fits(&one)))
+                let mut figures = rows.iter().flat_map(|row| self.figures_of(*row));
+                figures.any(|one| self.fits(one.period, Some(*span)))
             };
             let is_read = !of.through && !of.both_terms && of.spans.iter().all(dated);
             (!rows.is_empty() && is_read).then(|| {
@@ -166,7 +158,7 @@ impl Tables {
             .filter(|token| !lists(LEADS, &token.text))
             .flat_map(stems);
         let named = all.filter(|word| !self.weights.is_of_company(word));
-        (!crate::tables::question::follow_up::is_elliptical(tokens)).then(|| named.collect())
+        (!follow_up::is_elliptical(tokens)).then(|| named.collect())
     }
 
     /// The figure of the rows that a question names by their whole label; without a year, the
@@ -183,14 +175,13 @@ impl Tables {
         };
         let of_rows = |one: &FitFigure| of.rows.contains(&(one.place.table, one.place.row));
         let every = self.figures().filter(of_rows);
-        let every: Vec<FitFigure> = every
+        let mut all: Vec<FitFigure> = every
             .filter(|one| one.period.is_some() && named(one))
             .collect();
-        let first = every.first().ok_or(Doubt::Open)?;
-        let mut all = every.clone();
+        let first = *all.first().ok_or(Doubt::Open)?;
         all.retain(|one| self.fits(one.period, asked));
         if all.is_empty() {
-            return Err(asked.map_or(Doubt::Open, |asked| self.no_period(first, asked)));
+            return Err(asked.map_or(Doubt::Open, |asked| self.no_period(&first, asked)));
         }
         keep_latest(&mut all, asked);
         let differ = |all: &[FitFigure]| {
@@ -211,22 +202,13 @@ impl Tables {
                 .filter(|one| self.is_rival(one, &best) && !self.is_of_equity(one));
             all.extend(rivals);
         }
-        let tagged = differ(&all)
-            .then(|| self.figure_tagged_like_label(&all))
-            .flatten();
-        best = tagged.unwrap_or(best);
-        let several = (tagged.is_none() && differ(&all)).then(|| {
-            let on_sheets = |one: &FitFigure| {
-                let table = self.table(one.place);
-                table.is_some_and(|table| !table.sheet.is_empty())
-            };
-            let names: Vec<String> = if all.iter().any(on_sheets) {
-                self.names_of(all.iter())
-            } else {
-                all.iter().map(|one| self.placed_name(one)).collect()
-            };
-            Doubt::Missing(format!("several figures fit: {}", names.join(" and ")))
-        });
+        let mut several = None;
+        if differ(&all) {
+            match self.figure_tagged_like_label(&all) {
+                Some(tagged) => best = tagged,
+                None => several = Some(self.several_fit(&all)),
+            }
+        }
         let doubt = several
             .or_else(|| self.is_change(of, &best, asked))
             .or_else(|| self.unclear_year(&best, asked));
@@ -234,6 +216,20 @@ impl Tables {
             doubt,
             ..self.amount(best).ok_or(Doubt::Open)?
         })
+    }
+
+    /// The doubt that names all figures of a label.
+    fn several_fit(&self, all: &[FitFigure]) -> Doubt {
+        let on_sheets = |one: &FitFigure| {
+            let table = self.table(one.place);
+            table.is_some_and(|table| !table.sheet.is_empty())
+        };
+        let names: Vec<String> = if all.iter().any(on_sheets) {
+            self.names_of(all.iter())
+        } else {
+            all.iter().map(|one| self.placed_name(one)).collect()
+        };
+        Doubt::Missing(format!("several figures fit: {}", names.join(" and ")))
     }
 
     /// The name of a cell with its section: "Assets: Cash, 2031".

@@ -8,7 +8,7 @@ use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
 use super::statements::rounds_alike;
-use super::{Amount, keep, keep_latest};
+use super::{Amount, keep, keep_latest, meant_readings};
 use crate::reading::outflow::names_credit;
 use crate::tables::page::table::{Place, ReportRow};
 use crate::tables::page::tags::{Meaning, Tag};
@@ -21,19 +21,22 @@ fn is_part(row: &ReportRow) -> bool {
     row.printed.to_lowercase().contains("excluding")
 }
 
+/// The first figure, if all have the same value apart from sign and rounding. Otherwise `None`.
+fn agreed(all: &[FitFigure]) -> Option<FitFigure> {
+    let first = *all.first()?;
+    let alike = |one: &FitFigure| rounds_alike(one.value.abs(), first.value.abs());
+    all.iter().all(alike).then_some(first)
+}
+
 impl Tables {
     /// The meaning of an operand's name in `tags.txt`, and its words that are not in that name.
     /// `None` if `tags.txt` lacks the name.
     fn meaning(&self, of: &Operand) -> Option<(&'static Meaning, Vec<String>)> {
-        let readings = of.readings().into_iter().filter(|one| !one.opposite);
-        let company = |word: &String| self.weights.is_of_company(word);
-        let own = readings.map(|one| {
-            one.words
-                .into_iter()
-                .filter(|word| !company(word))
-                .collect()
-        });
-        Meaning::of(&own.collect::<Vec<Vec<String>>>())
+        let mut readings: Vec<Vec<String>> = meant_readings(of).collect();
+        for words in &mut readings {
+            words.retain(|word| !self.weights.is_of_company(word));
+        }
+        Meaning::of(&readings)
     }
 
     /// The amount whose tag has the operand's meaning, with a doubt if its year or its sign is
@@ -45,7 +48,9 @@ impl Tables {
         near: Option<Place>,
     ) -> Option<Amount> {
         let tagged = self.tagged(of, asked)?;
-        let beside = near.is_none_or(|near| near.table == tagged.place.table);
+        if near.is_some_and(|near| near.table != tagged.place.table) {
+            return None;
+        }
         let doubt = self.unclear_year(&tagged, asked);
         // The sign of a cost that is called a credit ("tax benefit") is uncertain.
         let row = self.row(tagged.place)?;
@@ -54,9 +59,8 @@ impl Tables {
         let of_both = sides.iter().any(|word| label.contains(word));
         let credit = names_credit(&label) && !of_both && !of.says("benefit");
         let doubt = doubt.or_else(|| credit.then(|| self.unclear(tagged.place)));
-        self.amount(tagged)
-            .filter(|_| beside)
-            .map(|amount| Amount { doubt, ..amount })
+        let amount = self.amount(tagged)?;
+        Some(Amount { doubt, ..amount })
     }
 
     /// The figure of a period whose tag has the operand's meaning, if all such figures have one
@@ -64,12 +68,9 @@ impl Tables {
     pub(crate) fn tagged(&self, of: &Operand, asked: Option<Period>) -> Option<FitFigure> {
         let (meaning, more) = self.meaning(of)?;
         let meant = |tag: &Tag| meaning.means.contains(&tag.element.as_str()) && tag.is_of(&more);
-        let places = self.tags.iter().filter(|(_, tag)| meant(tag));
-        let figure = |place: &Place| {
-            self.table(*place)?
-                .figure(place.table, place.row, place.column)
-        };
-        let mut all: Vec<FitFigure> = places.filter_map(|(place, _)| figure(place)).collect();
+        let tags = self.tags.iter().filter(|(_, tag)| meant(tag));
+        let figure = |at: &Place| self.table(*at)?.figure(at.table, at.row, at.column);
+        let mut all: Vec<FitFigure> = tags.filter_map(|(place, _)| figure(place)).collect();
         all.retain(|one| {
             one.percent == of.wants_percent()
                 && !self.row(one.place).is_some_and(is_part)
@@ -84,41 +85,25 @@ impl Tables {
         keep(&mut all, |one| {
             self.statement_of(one).is_some() && !self.is_of_equity(one)
         });
-        self.agreed(&all)
+        agreed(&all)
     }
 
     /// The figure whose tag has the meaning of the label, among rows with one label. `None` if
     /// `tags.txt` has no meaning for the label, or if the tagged figures differ.
     pub(crate) fn figure_tagged_like_label(&self, all: &[FitFigure]) -> Option<FitFigure> {
         let words = self.row(all.first()?.place)?.label.words.to_vec();
-        let mut readings = vec![words.clone()];
-        readings.extend(
-            amount_named(&words)
-                .into_iter()
-                .flat_map(|(one, _)| one.names.clone()),
-        );
+        let names = amount_named(&words).map(|(one, _)| one.names.clone());
+        let readings = [vec![words], names.unwrap_or_default()].concat();
         let (meaning, _) = Meaning::of(&readings).filter(|(_, more)| more.is_empty())?;
-        let whole = |one: &&FitFigure| self.row(one.place).is_some_and(|row| !is_part(row));
-        let meant = |one: &&FitFigure| {
+        let is_meant = |one: &FitFigure| {
             let tag = self.tags.get(&one.place);
-            tag.is_some_and(|tag| {
-                meaning.means.contains(&tag.element.as_str()) && tag.members.is_empty()
-            })
+            let tag = tag.filter(|tag| tag.members.is_empty());
+            let meant = tag.is_some_and(|tag| meaning.means.contains(&tag.element.as_str()));
+            meant && !self.row(one.place).is_some_and(is_part)
         };
-        self.agreed(
-            &all.iter()
-                .filter(whole)
-                .filter(meant)
-                .copied()
-                .collect::<Vec<FitFigure>>(),
-        )
-    }
-
-    /// The first figure, if all have the same value apart from sign and rounding. Otherwise `None`.
-    fn agreed(&self, all: &[FitFigure]) -> Option<FitFigure> {
-        let first = *all.first()?;
-        let alike = |one: &FitFigure| rounds_alike(one.value.abs(), first.value.abs());
-        all.iter().all(alike).then_some(first)
+        let mut all = all.to_vec();
+        all.retain(is_meant);
+        agreed(&all)
     }
 
     /// The reason for doubt if the tag of a figure contradicts the operand's name.
