@@ -59,10 +59,8 @@ impl ReportTable {
             figures.map(|cell| cell.literal().contains('.')).collect()
         };
         let others = self.rows.iter().filter(|other| !std::ptr::eq(*other, row));
-        let others: Vec<Vec<bool>> = others
-            .map(scaled)
-            .filter(|cells| !cells.is_empty())
-            .collect();
+        let others = others.map(scaled).filter(|cells| !cells.is_empty());
+        let others: Vec<Vec<bool>> = others.collect();
         let decimals = others.iter().filter(|cells| cells.contains(&true)).count();
         let whole = !scaled(row).contains(&true);
         // Money has the same decimals in all rows.

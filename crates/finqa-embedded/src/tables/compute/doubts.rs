@@ -42,23 +42,17 @@ impl Tables {
     /// Adds the doubts that the words of a question raise. Most replace a doubt about the figures,
     /// because they say what else the question can mean.
     pub(crate) fn doubt_wording(&self, asked: &Asked, text: &str, answer: &mut DirectAnswer) {
-        let days = self.lists_days(asked, &answer.expr);
-        answer.doubt = answer.doubt.take().or(days);
         let lower = text.to_lowercase();
-        let doubts = [
-            self.doubt_time(&lower, &answer.expr),
-            doubt_sequential(asked, &lower),
-            doubt_than_before(asked, &lower),
-        ];
-        // An answer has one doubt, so of several only the last is kept.
-        if let Some(doubt) = doubts.into_iter().flatten().next_back() {
-            answer.doubt = Some(doubt);
-        }
-        let in_percent = || doubt_amount(asked, &lower);
-        answer.doubt = answer.doubt.take().or_else(in_percent);
-        let scope = self.other_scope(text, answer);
-        let scope = scope.or_else(|| self.not_held_for_sale(text, answer));
-        answer.doubt = scope.or(answer.doubt.take());
+        let doubt = answer.doubt.take();
+        // An answer has one doubt, so of several only the first is kept.
+        answer.doubt = (self.other_scope(text, answer))
+            .or_else(|| self.not_held_for_sale(text, answer))
+            .or_else(|| doubt_than_before(asked, &lower))
+            .or_else(|| doubt_sequential(asked, &lower))
+            .or_else(|| self.doubt_time(&lower, &answer.expr))
+            .or(doubt)
+            .or_else(|| self.lists_days(asked, &answer.expr))
+            .or_else(|| doubt_amount(asked, &lower));
     }
 
     /// The doubt about a relative time, and `None` if the question has none. In an annual report,

@@ -43,52 +43,45 @@ impl Tables {
         {
             return missing("the page does not have all of these periods");
         }
-        match &asked.operation {
-            Operation::Figure
-                if of.spans.len() > 1
-                    && !of.through
-                    && (of.each.is_some() || !self.is_single_table()) =>
-            {
-                self.each(of)
+        let several = of.each.is_some() || !self.is_single_table();
+        let (answer, amounts) = match &asked.operation {
+            Operation::Figure if of.spans.len() > 1 && !of.through && several => {
+                return self.each(of);
             }
             Operation::Figure => {
                 let found = self.one(of)?;
-                let answer = self.look_up(found.clone(), of);
-                Ok(self.doubted(answer, asked, &[found]))
+                (self.look_up(found.clone(), of), vec![found])
             }
             Operation::Compare => {
                 let pair = self.as_losses(operands, self.pair(asked)?)?;
-                let falls = self.falls(of, &pair);
-                let answer = greater(pair.clone(), falls)?;
-                Ok(self.doubted(answer, asked, &pair))
+                (greater(pair.clone(), self.falls(of, &pair))?, pair.into())
             }
-            Operation::Difference => self.difference(asked, operands, of),
-            Operation::Ratio => self.ratio(asked, operands, of),
+            Operation::Difference => return self.difference(asked, operands, of),
+            Operation::Ratio => return self.ratio(asked, operands, of),
             Operation::Compound => {
                 let pair = self.pair(asked)?;
-                let answer = compound(pair.clone(), of)?;
-                Ok(self.doubted(answer, asked, &pair))
+                (compound(pair.clone(), of)?, pair.into())
             }
             Operation::Sum => {
                 let parts = self.all_of(operands)?;
-                let sum = self.sum(&parts)?;
-                let answer = answer("sum", sum.expr, UnitKind::Number);
-                Ok(self.doubted(answer, asked, &parts))
+                let sum = self.sum(&parts)?.expr;
+                (answer("sum", sum, UnitKind::Number), parts)
             }
             Operation::Average => {
                 let parts = self.all_of(operands)?;
                 self.in_one_unit(&parts)?;
-                let answer = average(&parts)?;
-                Ok(self.doubted(answer, asked, &parts))
+                (average(&parts)?, parts)
             }
-            Operation::Extreme { largest, which } => self.extreme(of, *largest, which.as_ref()),
-            Operation::Ranked(ranking) => self.first_part(of, ranking, &asked.apart),
+            Operation::Extreme { largest, which } => {
+                return self.extreme(of, *largest, which.as_ref());
+            }
+            Operation::Ranked(ranking) => return self.first_part(of, ranking, &asked.apart),
             Operation::Larger { largest } => {
                 let pair = self.as_losses(operands, self.listed(operands)?)?;
-                let answer = self.larger(&pair, *largest)?;
-                Ok(self.doubted(answer, asked, &pair))
+                (self.larger(&pair, *largest)?, pair)
             }
-        }
+        };
+        Ok(self.doubted(answer, asked, &amounts))
     }
 
     /// An answer with the first doubt about it or about the amounts that it is computed from.
@@ -245,8 +238,7 @@ impl Tables {
         let plain = amounts.iter().filter(|one| one.kind == AmountKind::Number);
         let plain = plain.filter(|one| !one.place().is_some_and(counts));
         let scales = plain.clone().map(|one| one.scale);
-        let places = plain.filter_map(Amount::place);
-        let rows = places.filter_map(|at| self.row(at));
+        let rows = plain.filter_map(|one| self.row(one.place()?));
         let units = rows.map(|row| &row.unit).filter(|unit| !unit.is_empty());
         let (scales, units): (HashSet<_>, HashSet<_>) = (scales.collect(), units.collect());
         if scales.len() > 1 || units.len() > 1 {
@@ -286,10 +278,8 @@ impl Tables {
     fn falls(&self, of: &Operand, pair: &[Amount]) -> bool {
         let costs = |at: Place| {
             let name = self.name_of(at).to_lowercase();
-            names_cost(&name)
-                || ["loss", "npl", "non-performing", "debt"]
-                    .iter()
-                    .any(|word| name.contains(word))
+            let others = ["loss", "npl", "non-performing", "debt"];
+            names_cost(&name) || others.iter().any(|word| name.contains(word))
         };
         let mut places = pair.iter().filter_map(Amount::place);
         of.falls || of.improves && places.any(costs)
@@ -340,14 +330,12 @@ impl Tables {
             // In a report, any other column of the row is a guess.
             _ => {
                 let at = late.place().ok_or(Doubt::Open)?;
-                let apart = |one: &FitFigure| {
-                    let row = (one.place.table, one.place.row);
-                    row == (at.table, at.row) && one.place.column != at.column
-                };
-                let other = self.candidates(&of, None).into_iter().find(apart);
+                let row = |place: Place| (place.table, place.row);
+                let mut all = self.candidates(&of, None).into_iter();
+                let other = all.find(|one| row(one.place) == row(at) && one.place != at);
                 let early = other.and_then(|one| self.amount(one)).ok_or(Doubt::Open)?;
-                let why = Doubt::Missing("the page has no period before it".to_owned());
-                let doubt = Some(why);
+                let why = "the page has no period before it".to_owned();
+                let doubt = Some(Doubt::Missing(why));
                 Ok([late, Amount { doubt, ..early }])
             }
         }
@@ -370,10 +358,8 @@ impl Tables {
             return missing("some of the figures are costs that the page prints below zero");
         }
         if let Some(total) = total_of_others(parts).and_then(|one| one.place()) {
-            return missing(format!(
-                "{} is a total of the others",
-                self.full_name(total)
-            ));
+            let total = self.full_name(total);
+            return missing(format!("{total} is a total of the others"));
         }
         let sum = operations::sum(parts.iter().map(|part| part.expr.clone()));
         Ok(Amount {

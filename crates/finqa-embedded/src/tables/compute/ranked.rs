@@ -280,10 +280,8 @@ impl Tables {
                 return Err(Doubt::Open);
             }
             let chosen_name = without_footnote(&chosen.name);
-            if !names
-                .iter()
-                .any(|name| plain_stems(name) == plain_stems(chosen_name))
-            {
+            let stems = plain_stems(chosen_name);
+            if !names.iter().any(|name| plain_stems(name) == stems) {
                 names.push(chosen_name.to_owned());
             }
             best = best.or_else(|| Some(chosen.expr.clone()));

@@ -285,19 +285,15 @@ impl Tables {
         }
         let table = |line: &Line| line.figures.first().map(|one| one.place.table);
         lines.sort_by(|a, b| b.score.total_cmp(&a.score).then(table(b).cmp(&table(a))));
-        match lines.as_slice() {
-            [] => match of.spans.first() {
-                Some(period) => return missing(format!("the page has no {period}")),
-                None => return Err(Doubt::Open),
-            },
-            [_, _, ..] if !self.is_single_table() => {}
-            [a, b, ..] if a.by_rows == b.by_rows => {
-                return missing("the question names no period");
+        let single = self.is_single_table();
+        match (lines.as_slice(), of.spans.first()) {
+            ([], Some(period)) => missing(format!("the page has no {period}")),
+            ([a, b, ..], _) if single && a.by_rows == b.by_rows => {
+                missing("the question names no period")
             }
-            [_, _, ..] => return Err(Doubt::Open),
-            [_] => {}
+            ([_, _, ..], _) if single => Err(Doubt::Open),
+            _ => lines.into_iter().next().ok_or(Doubt::Open),
         }
-        Ok(lines.swap_remove(0))
     }
 
     /// The figures of a line with their names, which must differ. In a report always with a doubt.

@@ -13,8 +13,7 @@ use crate::tables::question::operand::Operand;
 use crate::tables::question::operands::operand;
 use crate::tables::question::phrases::Cue;
 use crate::tables::question::token::{Token, TokenPart};
-use crate::tables::words::is_light;
-use crate::tables::words::{VERBS, lists};
+use crate::tables::words::{VERBS, is_light, lists};
 
 /// The mark or words between a measure and its formula: "net debt, i.e. …".
 static BEGINS: LazyLock<Regex> = LazyLock::new(|| {
@@ -104,12 +103,11 @@ impl Tables {
     fn measure_named(&self, tokens: &[Token]) -> Option<Operand> {
         let cues = [Cue::Ratio, Cue::Total, Cue::Sum];
         // One word may precede the question word: "And what was …".
-        let asks = tokens.iter().take(2);
-        let asks = asks.into_iter().any(|one| lists("what how", &one.text));
+        let mut first = tokens.iter().take(2);
+        let asks = first.any(|one| lists("what how", &one.text));
         let measures = |at: usize| {
-            tokens
-                .get(at)
-                .is_some_and(|token| lists(MEASURES, &token.text))
+            let token = tokens.get(at);
+            token.is_some_and(|token| lists(MEASURES, &token.text))
         };
         let is_of_name = |(at, token): (usize, &Token)| match token.cue() {
             Some(Cue::Sum) => measures(at + 1),
@@ -150,8 +148,8 @@ impl Tables {
                 Some((last, own)) if joins(last) => (own, last.cue()),
                 _ => (part, None),
             };
-            let named = own.iter().any(|token| !token.stems().is_empty());
-            if named {
+            let asks = |token: &Token| !lists(VERBS, &token.text) && token.cue().is_some();
+            if own.iter().any(|token| !token.stems().is_empty()) {
                 let mut term = operand(own, Some(&[Cue::And]))?;
                 if of_debt && is_current_portion(&term) {
                     let whole = question::read(self, "current portion of long-term debt");
@@ -162,10 +160,7 @@ impl Tables {
                 }
                 out.push((term, subtracted));
             // A cue without a figure asks for more than a sum.
-            } else if own
-                .iter()
-                .any(|token| !lists(VERBS, &token.text) && token.cue().is_some())
-            {
+            } else if own.iter().any(asks) {
                 return None;
             }
             match join {

@@ -71,19 +71,15 @@ fn period(times: &Times, lower: &str) -> TableResult<Option<Period>> {
     if let Some(at) = times.said.iter().filter(slashed).find(|at| !is_read(at)) {
         return missing(format!("the date {:?} is not clear", text(at)));
     }
-    let said: Vec<_> = times
-        .found
-        .iter()
-        .filter(|(at, _)| !at.is_empty())
-        .collect();
+    let said = times.found.iter().filter(|(at, _)| !at.is_empty());
+    let said: Vec<_> = said.collect();
     match said.as_slice() {
         [] => Ok(None),
         [(at, only)] => {
             let before = lower.get(..at.start).unwrap_or_default().trim_end();
             // "From March" and "nine months" do not say where the period begins or ends.
-            let open = [" from", " to", " by"]
-                .iter()
-                .any(|word| before.ends_with(word));
+            let mut open = [" from", " to", " by"].iter();
+            let open = open.any(|word| before.ends_with(word));
             let placed = only.end.month.is_some() || only.quarter.is_some() || only.length() == 12;
             let named = only.end != Date::default() || only.quarter.is_some();
             // A list does not say when a fiscal year begins.
@@ -131,11 +127,9 @@ impl TransactionList {
                 names.push(text);
             }
         }
-        let printed = names
-            .iter()
-            .take(MOST_NAMES)
-            .map(|text| text.printed.as_str());
-        let printed = printed.collect::<Vec<_>>().join("; ");
+        let printed = names.iter().take(MOST_NAMES);
+        let printed: Vec<&str> = printed.map(|text| text.printed.as_str()).collect();
+        let printed = printed.join("; ");
         let said = name.join(" ");
         let Some(column) = all else {
             return missing(format!(

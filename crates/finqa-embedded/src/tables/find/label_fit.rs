@@ -87,9 +87,8 @@ impl ReportTable {
             }
             let unasked = |own: &&str| !reading.iter().any(|word| same_word(own, word));
             let costs = label.words.iter().filter(unasked);
-            let cost: f64 = costs
-                .map(|own| if is_light(own) { 1.0 } else { HEAVY })
-                .sum();
+            let costs = costs.map(|own| if is_light(own) { 1.0 } else { HEAVY });
+            let cost: f64 = costs.sum();
             (cost, cost >= HEAVY)
         };
         let (of_row, more) = cost(&row.label, reading.iter().any(|word| row.says(word)));
@@ -263,10 +262,8 @@ impl Comparison<'_> {
     /// How much the labels and the reading differ, as
     /// [`FitFigure::extra`](super::fit::FitFigure) counts it.
     fn extra(&self) -> usize {
-        let elsewhere = self
-            .reading
-            .iter()
-            .filter(|word| !self.row.label.words.contains(word));
+        let lacks = |word: &&String| !self.row.label.words.contains(word);
+        let elsewhere = self.reading.iter().filter(lacks);
         let company = |word: &&String| self.weights.is_of_company(word);
         let (of_company, more): (Vec<&String>, Vec<&String>) = self.unsaid().partition(company);
         4 * (more.len() + elsewhere.count()) + of_company.len()
@@ -309,10 +306,8 @@ impl Comparison<'_> {
     /// True if no other section of the table has the words with which the question names this one:
     /// "Sam's Club" is enough for the section "Sam's Club U.S.".
     fn is_only_part(&self, of_whom: &[String]) -> bool {
-        let said = of_whom
-            .iter()
-            .filter(|word| self.reading.contains(word) && !self.weights.is_soft(word));
-        let said: Vec<&String> = said.collect();
+        let is_said = |word: &&String| self.reading.contains(word) && !self.weights.is_soft(word);
+        let said: Vec<&String> = of_whom.iter().filter(is_said).collect();
         let rows = self.table.rows.iter();
         let mut others = rows.filter(|other| other.section != self.row.section);
         !said.is_empty()

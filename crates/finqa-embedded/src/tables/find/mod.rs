@@ -188,10 +188,8 @@ impl Tables {
 
     /// The doubt that another cell may be meant.
     pub(crate) fn unclear(&self, place: Place) -> Doubt {
-        Doubt::Missing(format!(
-            "{} may not be what is meant",
-            self.full_name(place)
-        ))
+        let name = self.full_name(place);
+        Doubt::Missing(format!("{name} may not be what is meant"))
     }
 
     /// True if a period is the one asked for, or if the question names none. On a page with a

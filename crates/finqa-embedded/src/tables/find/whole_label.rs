@@ -197,10 +197,8 @@ impl Tables {
         let mut best = *all.first().ok_or(Doubt::Open)?;
         // Another statement may have "Depreciation, excluding ..." with another value.
         if of.statement.is_none() {
-            let rivals = self
-                .figures()
-                .filter(|one| self.is_rival(one, &best) && !self.is_of_equity(one));
-            all.extend(rivals);
+            let is_rival = |one: &FitFigure| self.is_rival(one, &best) && !self.is_of_equity(one);
+            all.extend(self.figures().filter(is_rival));
         }
         let mut several = None;
         if differ(&all) {
