@@ -8,7 +8,6 @@ use regex::Regex;
 
 use super::direct_answer::DirectAnswer;
 use crate::tables::find::{FigureExpr, places};
-use crate::tables::page::table::ReportTable;
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::asked::{Asked, Operation};
 use crate::tables::question::marks::RELATIVE_TIME;
@@ -31,6 +30,24 @@ static THAN_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
         r"\b(?:lower|higher|less|more|fewer|smaller|larger|greater)\b.* than (?:in )?(?:(?:a|one|the) )?(?:(?:last|previous|prior) )?(?:year|quarter|month|period)\b"
     )
 });
+
+/// Words for the group in a question.
+static GROUP: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"(?i)(?:^|[^-\w])(?P<word>consolidated|group)\b"));
+
+/// Words of a title for the figures of a company without its subsidiaries.
+static ALONE: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)\b(?P<word>stand[- ]?alone|unconsolidated|non-consolidated|separate (?:(?:annual|interim|quarterly|audited|unaudited|financial|income) )*(?:statements?|results|accounts))\b"
+    )
+});
+
+/// The word of a title for the figures of the group.
+static CONSOLIDATED: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)(?:^|[^-\w])consolidated\b"));
+
+/// Words for what a company is about to sell. Neither "held" nor "sale" is enough alone, because a
+/// label need not have "held", and many labels have "sale".
+static HELD_FOR_SALE: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)\bheld[- ]for[- ]sale\b"));
 
 /// Words by which a question asks for the change as an amount and not in percent. "illion" is the
 /// end of "million" and "billion".
@@ -71,14 +88,44 @@ impl Tables {
 
     /// True if all columns of a report's statements of income, cash flows and equity are years.
     fn is_annual(&self) -> bool {
-        let flows = |table: &&ReportTable| table.statement == Some(Statement::Flows);
-        let columns = self
-            .tables
-            .iter()
-            .filter(flows)
-            .flat_map(|table| &table.columns);
+        let flows = self.statements(Statement::Flows);
+        let columns = flows.flat_map(|(_, table)| &table.columns);
         let mut periods = columns.filter_map(|column| column.label.period).peekable();
         periods.peek().is_some() && periods.all(|period| period.length() == 12)
+    }
+
+    /// The reason for doubt if the question asks for what is held for sale, but no label, heading
+    /// or title of a figure says so.
+    fn not_held_for_sale(&self, question: &str, answer: &DirectAnswer) -> Option<Doubt> {
+        let said = HELD_FOR_SALE.find(question)?.as_str();
+        let other = answer.places().find_map(|at| {
+            let (table, row) = (self.table(at)?, self.row(at)?);
+            let name = self.full_name(at);
+            let texts = [name.as_str(), &row.heading, &table.above];
+            let is_other = !texts.iter().any(|text| HELD_FOR_SALE.is_match(text));
+            is_other.then_some(name)
+        })?;
+        let why = format!("the question says {said:?}, {other} does not");
+        Some(Doubt::Missing(why))
+    }
+
+    /// The reason for doubt if the question asks for the group, but a figure is under a title such
+    /// as "Standalone results".
+    fn other_scope(&self, question: &str, answer: &DirectAnswer) -> Option<Doubt> {
+        let said = GROUP.captures(question)?.name("word")?.as_str();
+        let scope = answer.places().find_map(|at| {
+            let (table, row, column) = (self.table(at)?, self.row(at)?, self.column(at)?);
+            // The nearest text with either word decides. A text with both words decides nothing.
+            let mut texts = [&*column.printed, &row.heading, &table.above, &self.head].into_iter();
+            let (alone, group) = texts.find_map(|text| {
+                let found = (ALONE.captures(text), CONSOLIDATED.is_match(text));
+                (found.0.is_some() || found.1).then_some(found)
+            })?;
+            let word = alone.filter(|_| !group)?;
+            Some(word.name("word")?.as_str().to_lowercase())
+        })?;
+        let why = format!("the question says {said:?}, the figures are {scope}");
+        Some(Doubt::Missing(why))
     }
 }
 

@@ -1,4 +1,5 @@
-//! Lists the figures that may be the one asked for.
+//! Lists the figures that may be the one asked for, and the cells that could not be read and fit a
+//! question better than every figure that was read.
 //!
 //! The scores and costs below are set by hand with the reports of docs/embedded-analyst.md in view.
 
@@ -7,8 +8,8 @@ use std::sync::LazyLock;
 
 use finqa_core::page::period::Period;
 
-use crate::tables::page::Tables;
 use crate::tables::page::table::{Place, ReportTable};
+use crate::tables::page::{TableResult, Tables, missing};
 use crate::tables::question::operand::{Operand, Phrasing};
 use crate::tables::words::{same_word, stemmed as set};
 
@@ -88,7 +89,7 @@ impl Tables {
     }
 
     /// The figures in a period that fit one of the readings, each with its fit to the best of them.
-    pub(crate) fn fitting(
+    fn fitting(
         &self,
         figures: impl Iterator<Item = FitFigure>,
         readings: &[Phrasing],
@@ -118,6 +119,38 @@ impl Tables {
         let figures = figures.filter(|one| self.fits(one.period, asked));
         figures.filter_map(fit).collect()
     }
+
+    /// Returns a doubt if a cell that could not be read fits the operand in full, and better than
+    /// every figure that was found. Otherwise a worse fitting figure would be answered in its
+    /// place.
+    pub(crate) fn is_read(
+        &self,
+        of: &Operand,
+        asked: Option<Period>,
+        found: &[FitFigure],
+    ) -> TableResult<()> {
+        let tables = self.tables.iter().enumerate();
+        let unread = tables.flat_map(|(at, table)| {
+            let rows = table.rows.iter().enumerate().skip(1);
+            rows.flat_map(move |(r, row)| {
+                let columns = row.unread.iter().map(|(c, _)| *c).filter(|c| *c > 0);
+                columns.map(move |c| table.unknown(at, r, c))
+            })
+        });
+        let unread = self.fitting(unread, &of.readings(), asked).into_iter();
+        // `max_by` keeps the last: on a tie, the cell that comes first in the document is named.
+        let full = unread.rev().filter(|one| one.full);
+        let best = full.max_by(|a, b| a.score.total_cmp(&b.score));
+        let better = |one: &FitFigure| one.full && best.is_none_or(|best| one.score >= best.score);
+        let Some(best) = best.filter(|_| !found.first().is_some_and(better)) else {
+            return Ok(());
+        };
+        let row = self.row(best.place).into_iter();
+        let mut unread = row.flat_map(|row| &row.unread);
+        let why = unread.find(|(column, _)| *column == best.place.column);
+        let why = why.map_or("not read", |(_, why)| why);
+        missing(format!("{} is {why}", self.full_name(best.place)))
+    }
 }
 
 impl ReportTable {
@@ -132,7 +165,7 @@ impl ReportTable {
     }
 
     /// A figure of which only place, period and plan are known.
-    pub(crate) fn unknown(&self, table: usize, row: usize, column: usize) -> FitFigure {
+    fn unknown(&self, table: usize, row: usize, column: usize) -> FitFigure {
         FitFigure {
             place: Place { table, row, column },
             score: 0.0,

@@ -7,7 +7,6 @@ pub(super) mod parts;
 pub(super) mod printed;
 pub(super) mod sentences;
 pub(super) mod statements;
-pub(super) mod unread;
 pub(super) mod whole_label;
 pub(super) mod witnesses;
 

@@ -10,7 +10,7 @@ use super::fit::FitFigure;
 use super::statements::rounds_alike;
 use super::{Amount, AmountKind, keep_latest, spelled};
 use crate::operations;
-use crate::tables::page::table::{ReportRow, ReportTable};
+use crate::tables::page::table::ReportRow;
 use crate::tables::page::{TableResult, Tables, missing};
 use crate::tables::question::operand::Operand;
 use crate::tables::question::operands::AND;
@@ -139,12 +139,6 @@ impl Tables {
         let parts = parts.iter().map(|part| self.amount(*part));
         let sum = self.sum(&parts.collect::<Option<Vec<Amount>>>()?).ok()?;
         Some(Amount { at: None, ..sum })
-    }
-
-    /// The primary statements of a kind, each with its index among the tables.
-    fn statements(&self, kind: Statement) -> impl Iterator<Item = (usize, &ReportTable)> {
-        let tables = self.tables.iter().enumerate();
-        tables.filter(move |(_, table)| table.statement == Some(kind))
     }
 
     /// A figure without what the question leaves out: a row whose label says so ("Sales outside the

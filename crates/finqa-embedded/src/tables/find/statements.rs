@@ -9,7 +9,7 @@ use finqa_core::page::period::Period;
 
 use super::fit::{CHANGES, FitFigure};
 use crate::reading::outflow::names_cost;
-use crate::tables::page::table::{Place, ReportTable};
+use crate::tables::page::table::{Place, ReportRow, ReportTable};
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::operand::{Operand, Phrasing};
 use crate::tables::question::phrases::NamedStatement;
@@ -42,6 +42,15 @@ impl Tables {
     /// The primary statement that contains the figure; `None` for a note.
     pub(crate) fn statement_of(&self, one: &FitFigure) -> Option<Statement> {
         self.table(one.place)?.statement
+    }
+
+    /// The primary statements of a kind, each with its index among the tables.
+    pub(crate) fn statements(
+        &self,
+        kind: Statement,
+    ) -> impl Iterator<Item = (usize, &ReportTable)> {
+        let tables = self.tables.iter().enumerate();
+        tables.filter(move |(_, table)| table.statement == Some(kind))
     }
 
     /// True if the cell is in this statement.
@@ -78,13 +87,11 @@ impl Tables {
         let row = self.row(place)?;
         // A note about cash has the dates of the balance sheet, but the title of the statement of
         // cash flows, so it is taken for that statement.
-        let of_day = |period: &Period| period.end.day.is_some() && period.months.is_none();
-        let is_row = |table: &ReportTable| {
-            let mut rows = table.rows.iter();
-            table.statement == Some(Statement::Balances)
-                && rows.any(|other| other.label.words == row.label.words)
-        };
-        if one.period.as_ref().is_some_and(of_day) && self.tables.iter().any(is_row) {
+        let of_day = |period: Period| period.end.day.is_some() && period.months.is_none();
+        let is_row = |other: &ReportRow| other.label.words == row.label.words;
+        let mut balances = self.statements(Statement::Balances);
+        let mut is_balance = || balances.any(|(_, table)| table.rows.iter().any(is_row));
+        if one.period.is_some_and(of_day) && is_balance() {
             return None;
         }
         let flows = row.label.is_one_of(&FLOWS) || names_cost(&row.printed);
