@@ -31,9 +31,8 @@ impl Tables {
             return None;
         }
         let name = &row.printed;
-        Some(Doubt::Missing(format!(
-            "{name} may be a number of things, without the scale of the table"
-        )))
+        let why = format!("{name} may be a number of things, without the scale of the table");
+        Some(Doubt::Missing(why))
     }
 }
 

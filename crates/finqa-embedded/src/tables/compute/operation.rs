@@ -13,7 +13,6 @@ use crate::expr::turn_sign;
 use crate::operations;
 use crate::reading::outflow::names_cost;
 use crate::reading::text::stem;
-use crate::tables::find::fit::FitFigure;
 use crate::tables::find::{Amount, AmountKind, FigureExpr, places};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
@@ -37,10 +36,8 @@ impl Tables {
         let operands: Vec<Operand> = asked.operands.iter().map(|of| self.with_each(of)).collect();
         let operands = operands.as_slice();
         let of = operands.first().ok_or(Doubt::Open)?;
-        if operands
-            .iter()
-            .any(|of| of.each.is_some() && of.spans.is_empty())
-        {
+        let lacks = |of: &Operand| of.each.is_some() && of.spans.is_empty();
+        if operands.iter().any(lacks) {
             return missing("the page does not have all of these periods");
         }
         let several = of.each.is_some() || !self.is_single_table();

@@ -244,11 +244,12 @@ impl Tables {
         for mut ranked in found {
             ranked.sort_by(|a, b| b.key.total_cmp(&a.key));
             let moves = ranking.by != Measure::Level;
-            let names_of = |is: fn(f64) -> bool| -> Vec<&str> {
+            let names_of = |is: &dyn Fn(f64) -> bool| -> Vec<&str> {
                 let found = ranked.iter().filter(|one| is(one.key));
                 found.map(|one| one.name.as_str()).collect()
             };
-            let (rose, fell) = (names_of(|key| key > 0.0), names_of(|key| key < 0.0));
+            let (rose, fell) = (names_of(&|key| key > 0.0), names_of(&|key| key < 0.0));
+            let all = |of: &[&str]| missing(format!("it is true of {}", of.join(" and ")));
             // A fall never answers a question for a rise, nor a rise one for a fall.
             let at = match ranking.order {
                 Order::Largest(place) if !moves || place <= rose.len() => place.checked_sub(1),
@@ -258,20 +259,13 @@ impl Tables {
                 Order::LargestFall if !fell.is_empty() => ranked.len().checked_sub(1),
                 Order::Rose if rose.len() == 1 => Some(0),
                 Order::Fell if fell.len() == 1 => ranked.len().checked_sub(1),
-                Order::Rose if rose.len() > 1 => {
-                    return missing(format!("it is true of {}", rose.join(" and ")));
-                }
-                Order::Fell if fell.len() > 1 => {
-                    return missing(format!("it is true of {}", fell.join(" and ")));
-                }
+                Order::Rose if rose.len() > 1 => return all(&rose),
+                Order::Fell if fell.len() > 1 => return all(&fell),
                 _ => return missing("it is true of no part"),
             };
             let chosen = at.and_then(|at| ranked.get(at)).ok_or(Doubt::Open)?;
             // Equal: `==` on floats would need an exception from clippy.
-            let equal = ranked
-                .iter()
-                .filter(|one| (one.key - chosen.key).abs() <= 0.0);
-            let equal: Vec<&str> = equal.map(|one| one.name.as_str()).collect();
+            let equal = names_of(&|key| (key - chosen.key).abs() <= 0.0);
             if equal.len() > 1 {
                 return missing(format!("{} are equal", equal.join(" and ")));
             }

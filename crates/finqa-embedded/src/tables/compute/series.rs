@@ -351,7 +351,6 @@ pub(crate) fn total_of_others(parts: &[Amount]) -> Option<&Amount> {
         };
         total.abs() > 0.0 && (adds_up(&mut before.iter().rev()) || adds_up(&mut behind.iter()))
     };
-    (0..parts.len())
-        .find(|at| is_total(*at))
-        .and_then(|at| parts.get(at))
+    let mut all = 0..parts.len();
+    parts.get(all.find(|at| is_total(*at))?)
 }

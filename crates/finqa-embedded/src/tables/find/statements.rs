@@ -45,12 +45,9 @@ impl Tables {
     }
 
     /// The primary statements of a kind, each with its index among the tables.
-    pub(crate) fn statements(
-        &self,
-        kind: Statement,
-    ) -> impl Iterator<Item = (usize, &ReportTable)> {
+    pub(crate) fn statements(&self, of: Statement) -> impl Iterator<Item = (usize, &ReportTable)> {
         let tables = self.tables.iter().enumerate();
-        tables.filter(move |(_, table)| table.statement == Some(kind))
+        tables.filter(move |(_, table)| table.statement == Some(of))
     }
 
     /// True if the cell is in this statement.
@@ -90,8 +87,8 @@ impl Tables {
         let of_day = |period: Period| period.end.day.is_some() && period.months.is_none();
         let is_row = |other: &ReportRow| other.label.words == row.label.words;
         let mut balances = self.statements(Statement::Balances);
-        let mut is_balance = || balances.any(|(_, table)| table.rows.iter().any(is_row));
-        if one.period.is_some_and(of_day) && is_balance() {
+        let mut in_balances = || balances.any(|(_, table)| table.rows.iter().any(is_row));
+        if one.period.is_some_and(of_day) && in_balances() {
             return None;
         }
         let flows = row.label.is_one_of(&FLOWS) || names_cost(&row.printed);

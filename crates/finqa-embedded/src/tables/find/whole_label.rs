@@ -153,11 +153,9 @@ impl Tables {
             TokenPart::Cue(_) => plain_stems(&token.text),
             _ => Vec::new(),
         };
-        let all = tokens
-            .iter()
-            .filter(|token| !lists(LEADS, &token.text))
-            .flat_map(stems);
-        let named = all.filter(|word| !self.weights.is_of_company(word));
+        let leads = |token: &Token| lists(LEADS, &token.text);
+        let beside = tokens.iter().filter(|token| !leads(token)).flat_map(stems);
+        let named = beside.filter(|word| !self.weights.is_of_company(word));
         (!follow_up::is_elliptical(tokens)).then(|| named.collect())
     }
 
