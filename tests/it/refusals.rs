@@ -281,7 +281,10 @@ fn one_record_page_or_answer_is_in_the_singular() {
             &format!("id,question,ground_truth,prediction\n{row}\n"),
         );
     }
-    let compared = place.run("compare a.csv b.csv").succeeds().unwrapped();
+    let compared = place.run("compare a.csv b.csv --html page.html");
+    let compared = compared.succeeds().unwrapped();
     let told = "Do not trust the intervals of B - A: they are from 1 page, too few for a bootstrap";
     assert!(compared.contains(told), "{compared}");
+    let told = "Do not trust the interval: it is from 1 page, too few for a bootstrap";
+    assert!(place.read("page.html").contains(told));
 }
