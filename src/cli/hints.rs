@@ -83,11 +83,9 @@ fn model_line(error: &SettingsError, own: String, flag: &str) -> String {
              string (but Azure's api-version with {flag}provider azure); the key has a variable \
              of its own"
         ),
-        SettingsError::OtherApi {
-            variable,
-            end,
-            provider,
-        } => format!("{variable} ends in `{end}`, an API of {flag}provider {provider}"),
+        SettingsError::OtherApi { provider, .. } => {
+            format!("{own}: name it with {flag}provider {provider}")
+        }
         SettingsError::OtherDeployment { .. } => {
             format!("{own}: name it with {flag}model, or end the address at its host")
         }

@@ -154,7 +154,12 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
     ("--model m --base-url http://127.0.0.1:9/v1 --critic-model claude-x --critic-provider openai \
         --data-path sample", 2, &["; for Claude: --critic-provider anthropic"]),
     ("--model m --provider openai --base-url http://127.0.0.1:9/v1/messages --data-path sample", 2,
-        &["ends in `/messages`, an API of --provider anthropic"]),
+        &["ends in `/messages`, an API of anthropic: name it with --provider anthropic"]),
+    // Only the last word said that it is about the critic's address.
+    ("--model m --base-url http://127.0.0.1:9/v1 --critic-model n --data-path sample \
+        --critic-base-url http://127.0.0.1:9/v1/messages", 2,
+        &["the critic's model: the base URL ends in `/messages`, an API of anthropic: name it with \
+            --critic-provider anthropic"]),
     ("--model m --base-url nowhere --data-path sample", 2,
         &["`nowhere` is not a usable address: write http:// or https:// and a host"]),
     ("--model m --data-path sample --provider anthropic --api responses", 2, &["leave it out"]),
