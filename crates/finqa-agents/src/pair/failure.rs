@@ -117,7 +117,7 @@ pub enum Fault {
     Provider,
     /// A provider that answered no question. Its replies reported failures.
     Failing,
-    /// The options, because another model or address is needed.
+    /// The options: another model or address is needed, or another template of a prompt.
     Usage,
     /// The model, which does not support tool calls.
     NoTools,
