@@ -226,7 +226,7 @@ fn a_note_of_another_format_or_version_is_refused_with_what_to_do() {
                 .replace("\"source\":", "\"from\":"),
             "version 2, not 1",
         ),
-        ("{".to_owned(), "not written by"),
+        ("{".to_owned(), "not a note of this version: EOF"),
     ] {
         place.write("made/convfinqa-env.json", &note);
         for command in [

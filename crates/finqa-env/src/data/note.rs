@@ -56,18 +56,19 @@ impl BuildNote {
         };
         let reason = match serde_json::from_slice::<NoteFormat>(&text) {
             Ok(NoteFormat { format, .. }) if format != FORMAT => {
-                format!("not written by `env build`: its format is {format:?}")
+                format!("its format is {format:?}")
             }
             Ok(NoteFormat { version, .. }) if version != VERSION => {
                 format!("its format is version {version}, not {VERSION}")
             }
-            Ok(_) => match serde_json::from_slice(&text) {
+            read => match read.and_then(|_| serde_json::from_slice(&text)) {
                 Ok(note) => return Ok(Some(note)),
-                Err(error) => format!("not written by `env build`: {error}"),
+                Err(error) => error.to_string(),
             },
-            Err(error) => format!("not written by `env build`: {error}"),
         };
-        let reason = format!("{reason}; build the environment again in a new folder");
+        let reason = format!(
+            "not a note of this version: {reason}; build the environment again in a new folder"
+        );
         Err(EnvError::Data { path, reason })
     }
 }
