@@ -244,8 +244,8 @@ fn printed_summary(agree: usize, defects: &[PrintedDefect]) -> String {
     let suspects = defects.iter().filter(|defect| defect.is_suspect).count();
     if suspects > 0 {
         summary += &format!(
-            "\nother figures, not only another sign or scale: {suspects} of these; scores are also \
-             given without such golds"
+            "\nsuspect: {suspects} (another figure, not only another sign or scale); scores are also \
+             given without these golds"
         );
     }
     summary.push('\n');

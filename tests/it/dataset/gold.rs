@@ -182,7 +182,7 @@ fn data_check_exits_with_3_where_golds_differ_and_counts_them_by_kind() {
     write(&records);
     let ran = check();
     ran.ends(3).prints("12 of 12 gold programs");
-    ran.prints("1 of 4 printed answers agree with their values; other 1, sign 2\n");
+    ran.prints("1 of 4 printed answers agree with their values; other 1, sign 2\nsuspect: 1 (");
     ran.prints("Single_0 (qa): printed answer `-10` is not its value 10: sign\n");
     place.run("data check --programs own.json").succeeds();
     records.truncate(1);
