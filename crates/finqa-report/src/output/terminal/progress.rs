@@ -369,8 +369,8 @@ fn gold_words(row: &Row) -> String {
     }
 }
 
-/// The verdict on a round; `None` with `--critic off`. The critic's model may accept an answer that
-/// the checks send back, or its reply may be unreadable then.
+/// The verdict on a round; `None` with `--critic off`. If the checks send the answer back, the
+/// critic's model may still have accepted it, or its reply may have been unreadable.
 fn verdict_words(round: &Round) -> Option<String> {
     let name = round.verdict.name();
     let objects = round.objections() > 0;
