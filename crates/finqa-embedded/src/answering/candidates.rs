@@ -6,7 +6,7 @@ use super::variants::variants;
 use crate::expr::Expr;
 use crate::question::alone;
 use crate::question::plan::ProgramPlan;
-use crate::ranking::{self, ChoiceContext, LinearRank, Operands};
+use crate::ranking::{self, Candidate, ChoiceContext, LinearRank, Operands};
 use crate::shape::shape;
 use finqa_core::program::Op;
 
@@ -84,16 +84,6 @@ pub(crate) const RULES: [Rule; 3] = [
 
 fn plan_name(plans: &[ProgramPlan], filled: &FilledPlan) -> &'static str {
     plans.get(filled.plan).map_or("", |plan| plan.name)
-}
-
-/// A program that can answer the question.
-pub(crate) struct Candidate {
-    pub(crate) filled: FilledPlan,
-    /// The hash of its expression, by [`mark`].
-    mark: u64,
-    /// The non-zero features of the linear model: index and value.
-    pub features: Vec<(usize, f64)>,
-    pub(crate) rank: LinearRank,
 }
 
 /// The features of the network: [`ranking::FEATURES`] numbers for each candidate, one after the

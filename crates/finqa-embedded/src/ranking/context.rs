@@ -37,23 +37,6 @@ pub(super) fn plan_name(plan: &ProgramPlan) -> Option<usize> {
     PLAN_NAMES.iter().position(|name| *name == plan.name)
 }
 
-/// The position of a candidate among all candidates by the score of the linear model.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct LinearRank {
-    /// The candidate's score.
-    pub linear: f64,
-    /// The best score minus the candidate's score.
-    pub(crate) behind: f64,
-    /// The candidate's position by score, from 0.
-    pub(crate) rank: usize,
-    /// Number of candidates with the candidate's value, including itself.
-    pub votes: usize,
-    /// The candidate's position among the candidates of its shape, from 0.
-    pub rank_in_shape: usize,
-    /// The best score of its shape minus the candidate's score.
-    pub behind_shape: f64,
-}
-
 /// A question with its page and its earlier turns, and the values from which the features of
 /// candidates are computed.
 pub(crate) struct ChoiceContext<'a> {

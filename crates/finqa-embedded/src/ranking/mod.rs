@@ -13,6 +13,7 @@
 //! of a missing fact), are set by hand. The weights are fitted to these values, so other ones need
 //! new weights.
 
+mod candidate;
 mod context;
 mod cues;
 mod features;
@@ -23,7 +24,8 @@ mod operands;
 use crate::answering::filling::FilledPlan;
 use crate::question::plan::ProgramPlan;
 use crate::shape::{SHAPES, shape};
-pub(crate) use context::{ChoiceContext, LinearRank};
+pub(crate) use candidate::{Candidate, LinearRank};
+pub(crate) use context::ChoiceContext;
 use context::{FIRST_TRAIT, PLAN_NAMES, VARIANTS, plan_name};
 pub(crate) use cues::cues;
 use features::TRAITS;

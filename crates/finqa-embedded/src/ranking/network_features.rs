@@ -3,13 +3,13 @@
 
 use std::sync::OnceLock;
 
+use super::candidate::Candidate;
 use super::context::{
     ChoiceContext, FIRST_TRAIT, PLAN_NAMES, VARIANTS, count, flag, plan_name, same_size, size,
 };
 use super::cues::CUES;
 use super::features::TRAITS;
 use super::operands::{self, OF_BOTH, OF_EACH, Operands};
-use crate::answering::candidates::Candidate;
 use crate::distinct;
 use crate::expr::PageLeaf;
 use crate::question::plan::{Pairing, ProgramPlan};

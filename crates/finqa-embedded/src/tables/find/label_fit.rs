@@ -173,15 +173,14 @@ impl Comparison<'_> {
         };
         let all = weigh(&mut own.iter().filter(|word| !is_light(word)));
         let of_cost = || self.reading.iter().any(|word| COST_STEMS.contains(word));
+        // "Charges" are costs, so a question for costs asks for them.
+        let asked = |word: &str| word.starts_with("charg") && of_cost();
         let meant = |word: &&String| {
-            !is_light(word)
-                && !UNMEANT.contains(*word)
-                && !self.weights.is_of_company(word)
-                && !self.reading.contains(word)
-                // "Charges" are costs, so a question for costs asks for them.
-                && !(word.starts_with("charg") && of_cost())
+            let light = is_light(word) || UNMEANT.contains(*word);
+            !light && !self.weights.is_of_company(word) && !self.reading.contains(word)
         };
-        let left = weigh(&mut own.iter().filter(meant));
+        let mut left = own.iter().filter(meant).filter(|word| !asked(word));
+        let left = weigh(&mut left);
         if all > 0.0 { left / all } else { 0.0 }
     }
 

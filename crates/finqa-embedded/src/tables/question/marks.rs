@@ -153,7 +153,8 @@ impl Marks {
     /// label of the page stays.
     fn take_phrases(&mut self, labels: &LabelPlaces) {
         // What a form takes, later ones do not see: "versus last year" has a relative time too.
-        let forms: [(&Regex, fn(&str) -> TokenPart); 8] = [
+        type Form<'r> = (&'r Regex, fn(&str) -> TokenPart);
+        let forms: [Form<'_>; 8] = [
             (&YEAR_AGO, |_| TokenPart::Cue(Cue::YearAgo)),
             (&RELATIVE_TIME, |_| TokenPart::Filler),
             (&PER_YEAR, |_| TokenPart::PerYear),
