@@ -12,6 +12,7 @@ use super::page::{Doubt, TableResult, Tables};
 use super::question::asked::{Asked, Operation, Which};
 use super::question::operand::Operand;
 use super::words::{is_light, is_loose, same_word};
+use crate::distinct;
 use crate::explanation::{AskedFigure, ExplainedFigure, Explanation, LISTED};
 
 /// The texts above a table are cut to this many characters, set by hand.
@@ -54,24 +55,13 @@ fn said(words: &[(String, String)]) -> String {
     words.join(" ")
 }
 
-/// The items in their order, each once.
-fn each_once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
-    let mut out = Vec::new();
-    for one in all {
-        if !out.contains(&one) {
-            out.push(one);
-        }
-    }
-    out
-}
-
 impl Tables {
     /// How a question was read and which cells fit it, for the answer that was computed from the
     /// same reading.
     pub(super) fn explain(&self, turn: &Turn, answer: &TableResult<DirectAnswer>) -> Explanation {
         let mut out = Explanation::default();
         let (asked, found) = (turn.asked.as_ref(), answer.as_ref().ok());
-        let taken: Vec<Place> = each_once(found.into_iter().flat_map(DirectAnswer::places));
+        let taken: Vec<Place> = distinct(found.into_iter().flat_map(DirectAnswer::places));
         let operands = asked.into_iter().flat_map(|asked| &asked.operands);
         let operands: Vec<Operand> = operands.map(|of| self.with_each(of)).collect();
         if let Some(asked) = asked {
@@ -201,7 +191,7 @@ impl Tables {
             Some(row.printed.trim())
         });
         let names: Vec<&str> = names.chain(rows).collect();
-        let words = each_once(of.words.iter().map(|(_, said)| said.clone()));
+        let words = distinct(of.words.iter().map(|(_, said)| said.clone()));
         let marks = marks(of, &names);
         let (name, qualifiers) = if names.is_empty() {
             (words.join(" "), marks)
@@ -283,7 +273,7 @@ impl Tables {
         };
         let words = |met: bool| {
             let words = of.words.iter().filter(|(stem, _)| says(stem) == met);
-            each_once(words.map(|(_, said)| said.clone()))
+            distinct(words.map(|(_, said)| said.clone()))
         };
         let (mut meets, mut lacks) = (words(true), words(false));
         for (concept, said) in &of.names {
