@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::compute::direct_answer::DirectAnswer;
-use super::find::{FigureExpr, meant_readings};
+use super::find::FigureExpr;
 use super::page::table::Place;
 use super::page::{TableResult, Tables};
 use super::question::asked::Asked;
@@ -80,7 +80,7 @@ impl Tables {
     /// The share of an operand's names that the labels of one cell have. For several cells, the
     /// largest share.
     fn said_of(&self, of: &Operand, cells: &BTreeSet<Place>) -> f64 {
-        let mut readings: Vec<Vec<String>> = meant_readings(of).collect();
+        let mut readings = of.meant_readings();
         // Only words that a label cannot omit distinguish a figure.
         let names = |word: &String| !is_light(word) && !self.weights.is_soft(word);
         readings.iter_mut().for_each(|words| words.retain(names));

@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 
 use finqa_core::page::period::Period;
 
+use crate::tables::find::Amount;
 use crate::tables::find::fit::FitFigure;
-use crate::tables::find::{Amount, meant_readings};
 use crate::tables::page::Tables;
 use crate::tables::page::figure::ReportFigure;
 use crate::tables::page::table::{Label, Place, ReportTable};
@@ -119,7 +119,7 @@ impl Tables {
     /// its headings and its title must have all words of the operand, and its labels no other
     /// words.
     fn totalled(&self, of: &Operand, asked: Option<Period>) -> Vec<Group> {
-        let readings: Vec<Vec<String>> = meant_readings(&of.of_parts()).collect();
+        let readings = of.of_parts().meant_readings();
         let mut out = Vec::new();
         for (t, table) in self.tables.iter().enumerate() {
             let figure = |row: usize, column: usize| {

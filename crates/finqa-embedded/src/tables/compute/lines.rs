@@ -2,7 +2,7 @@
 
 use super::groups::FigureAt;
 use crate::tables::find::fit::FitFigure;
-use crate::tables::find::{keep, meant_readings};
+use crate::tables::find::keep;
 use crate::tables::page::Tables;
 use crate::tables::page::table::{Label, ReportRow, ReportTable};
 use crate::tables::question::operand::Operand;
@@ -37,7 +37,7 @@ impl Tables {
     /// The lines of all tables whose labels have the operand's words; in a report, some of the
     /// words are enough. Only rows are compared there, and percentages are left out.
     pub(crate) fn lines(&self, of: &Operand) -> Vec<Line> {
-        let readings: Vec<Vec<String>> = meant_readings(&of.of_parts()).collect();
+        let readings = of.of_parts().meant_readings();
         let period = of.spans.first().copied();
         let mut out = Vec::new();
         for (at, table) in self.tables.iter().enumerate() {

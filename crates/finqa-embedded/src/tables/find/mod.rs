@@ -120,12 +120,6 @@ pub(crate) fn keep<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool) {
     }
 }
 
-/// The words of each way to say an operand that does not mean its opposite.
-pub(crate) fn meant_readings(of: &Operand) -> impl Iterator<Item = Vec<String>> {
-    let readings = of.readings().into_iter().filter(|one| !one.opposite);
-    readings.map(|one| one.words)
-}
-
 /// Words as the question spells them. A name of several words occurs once for each of its stems.
 pub(crate) fn spelled(words: &[(String, String)]) -> String {
     let mut said: Vec<&str> = words.iter().map(|(_, said)| said.as_str()).collect();

@@ -12,7 +12,6 @@ use finqa_core::page::period::{Date, Period, Times};
 use finqa_core::page::{is_month, year_of};
 use finqa_core::question::Document;
 
-use super::meant_readings;
 use crate::reading::prose::{self, ProseNumber};
 use crate::reading::text::{TextToken, TokenKind, tokenize};
 use crate::tables::page::Tables;
@@ -103,9 +102,7 @@ impl Tables {
     pub(crate) fn stated(&self, document: &Document, text: &str) -> Option<StatedFact> {
         let tokens = question::read(self, text);
         let asked = asked::read(&tokens, false)?;
-        let [of] = asked.operands.as_slice() else {
-            return None;
-        };
+        let of = asked.only()?;
         let plain = asked.operation == Operation::Figure && asked.unused.is_empty();
         if !plain || of.spans.len() > 1 || !of.rows.is_empty() || of.statement.is_some() {
             return None;
@@ -158,7 +155,7 @@ impl Tables {
             let named = !is_light(word) && !self.weights.is_of_company(word);
             named && !of_people && !counted.contains(word)
         };
-        let mut ways: Vec<Vec<String>> = meant_readings(of).collect();
+        let mut ways = of.meant_readings();
         for way in &mut ways {
             way.retain(needed);
         }

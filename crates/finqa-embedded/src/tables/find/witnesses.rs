@@ -8,7 +8,7 @@ use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
 use super::statements::rounds_alike;
-use super::{Amount, keep, keep_latest, meant_readings};
+use super::{Amount, keep, keep_latest};
 use crate::reading::outflow::names_credit;
 use crate::tables::page::table::{Place, ReportRow};
 use crate::tables::page::tags::{Meaning, Tag};
@@ -32,7 +32,7 @@ impl Tables {
     /// The meaning of an operand's name in `tags.txt`, and its words that are not in that name.
     /// `None` if `tags.txt` lacks the name.
     fn meaning(&self, of: &Operand) -> Option<(&'static Meaning, Vec<String>)> {
-        let mut readings: Vec<Vec<String>> = meant_readings(of).collect();
+        let mut readings = of.meant_readings();
         for words in &mut readings {
             words.retain(|word| !self.weights.is_of_company(word));
         }

@@ -245,6 +245,12 @@ impl Operand {
         readings
     }
 
+    /// The words of each way to say the operand that does not mean its opposite.
+    pub(crate) fn meant_readings(&self) -> Vec<Vec<String>> {
+        let meant = self.readings().into_iter().filter(|one| !one.opposite);
+        meant.map(|one| one.words).collect()
+    }
+
     /// True if the question asks for a percentage that the page prints, by name or by "percent".
     pub(crate) fn wants_percent(&self) -> bool {
         self.percent || self.names.iter().any(|(one, _)| one.quotient.is_some())
