@@ -13,7 +13,7 @@ use crate::tables::question::operand::Operand;
 use crate::tables::question::operands::operand;
 use crate::tables::question::phrases::Cue;
 use crate::tables::question::token::{Token, TokenPart};
-use crate::tables::words::{VERBS, is_light, lists};
+use crate::tables::words::{VERBS, is_light};
 
 /// The mark or words between a measure and its formula: "net debt, i.e. …".
 static BEGINS: LazyLock<Regex> = LazyLock::new(|| {
@@ -104,10 +104,10 @@ impl Tables {
         let cues = [Cue::Ratio, Cue::Total, Cue::Sum];
         // One word may precede the question word: "And what was …".
         let mut first = tokens.iter().take(2);
-        let asks = first.any(|one| lists("what how", &one.text));
+        let asks = first.any(|one| one.is_in("what how"));
         let measures = |at: usize| {
             let token = tokens.get(at);
-            token.is_some_and(|token| lists(MEASURES, &token.text))
+            token.is_some_and(|token| token.is_in(MEASURES))
         };
         let is_of_name = |(at, token): (usize, &Token)| match token.cue() {
             Some(Cue::Sum) => measures(at + 1),
@@ -116,9 +116,9 @@ impl Tables {
             None => token.stems().iter().all(|stem| {
                 is_light(stem)
                     || self.weights.is_of_company(stem)
-                    || lists(OWNERS, &token.text)
+                    || token.is_in(OWNERS)
                     || measures(at)
-                    || measures(at + 1) && lists(KINDS, &token.text)
+                    || measures(at + 1) && token.is_in(KINDS)
             }),
         };
         let name = operand(tokens, Some(&cues))?;
@@ -148,7 +148,7 @@ impl Tables {
                 Some((last, own)) if joins(last) => (own, last.cue()),
                 _ => (part, None),
             };
-            let asks = |token: &Token| !lists(VERBS, &token.text) && token.cue().is_some();
+            let asks = |token: &Token| !token.is_in(VERBS) && token.cue().is_some();
             if own.iter().any(|token| !token.stems().is_empty()) {
                 let mut term = operand(own, Some(&[Cue::And]))?;
                 if of_debt && is_current_portion(&term) {

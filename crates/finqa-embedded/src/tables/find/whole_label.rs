@@ -101,7 +101,7 @@ impl Tables {
             let rest = [question.get(..place.start)?, question.get(place.end..)?].join(" , ");
             let tokens = question::read(self, &rest);
             let beside = self.beside_label(&tokens)?;
-            let led = tokens.iter().any(|token| lists(LEADS, &token.text));
+            let led = tokens.iter().any(|token| token.is_in(LEADS));
             let of = operand(&tokens, None)?;
             let exactly = |row: &ReportRow| row.section.iter().all(|own| beside.contains(own));
             let fits = |row: &ReportRow| {
@@ -153,8 +153,8 @@ impl Tables {
             TokenPart::Cue(_) => plain_stems(&token.text),
             _ => Vec::new(),
         };
-        let leads = |token: &Token| lists(LEADS, &token.text);
-        let beside = tokens.iter().filter(|token| !leads(token)).flat_map(stems);
+        let beside = tokens.iter().filter(|token| !token.is_in(LEADS));
+        let beside = beside.flat_map(stems);
         let named = beside.filter(|word| !self.weights.is_of_company(word));
         (!follow_up::is_elliptical(tokens)).then(|| named.collect())
     }

@@ -420,7 +420,7 @@ fn wanted_answer(tokens: &[Token], single: bool) -> Option<(Which, &[Token])> {
     let end = rest.iter().position(ends);
     let (noun, rest) = rest.split_at(end.filter(|_| lists("which what", text(at)))?);
     let last = noun.last()?;
-    if let Some((_, length)) = TIMES.iter().find(|(times, _)| lists(times, &last.text)) {
+    if let Some((_, length)) = TIMES.iter().find(|(times, _)| last.is_in(times)) {
         return Some((Which::Period(*length), rest));
     }
     let words: Vec<_> = noun.iter().flat_map(Token::words).collect();
