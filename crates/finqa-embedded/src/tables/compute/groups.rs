@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
+use finqa_core::number::within;
 use finqa_core::page::period::Period;
 
 use crate::tables::find::Amount;
@@ -111,7 +112,7 @@ impl Tables {
         let found: Vec<FitFigure> = found.collect();
         let first = *found.first()?;
         // 0.1 % allows for another rounding.
-        let same = |one: &FitFigure| (one.value - first.value).abs() <= 0.001 * first.value.abs();
+        let same = |one: &FitFigure| within(one.value, first.value, 0.001);
         found.iter().all(same).then_some(first)
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use finqa_core::number::within;
 use finqa_core::page::period::Period;
 use finqa_core::page::{MONTHS, Statement};
 
@@ -347,7 +348,7 @@ pub(crate) fn total_of_others(parts: &[Amount]) -> Option<&Amount> {
             });
             // A single figure before a total is not a sum, because it may be equal by chance.
             let mut sums = sums.skip(1);
-            sums.any(|sum| (sum - total).abs() <= EXACT * total.abs())
+            sums.any(|sum| within(sum, *total, EXACT))
         };
         total.abs() > 0.0 && (adds_up(&mut before.iter().rev()) || adds_up(&mut behind.iter()))
     };

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use finqa_core::number::within;
 use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
@@ -35,7 +36,7 @@ pub(crate) static BALANCES: LazyLock<HashSet<String>> = LazyLock::new(|| {
 
 /// True if two figures of a report can be one figure that was rounded in two ways.
 pub(crate) fn rounds_alike(a: f64, b: f64) -> bool {
-    (a - b).abs() <= ROUNDED_ALIKE * b.abs()
+    within(a, b, ROUNDED_ALIKE)
 }
 
 impl Tables {
