@@ -43,10 +43,7 @@ const UNREAD: &str = "the labels do not answer the question in full";
 
 /// A doubt of the tables for people.
 pub(super) fn in_words(doubt: Doubt) -> String {
-    match doubt {
-        Doubt::Missing(why) | Doubt::InText(why) => why,
-        Doubt::Open => UNREAD.to_owned(),
-    }
+    doubt.why().unwrap_or_else(|| UNREAD.to_owned())
 }
 
 /// The texts of the questions before this one, oldest first.
@@ -180,8 +177,8 @@ impl EmbeddedAnalyst {
         let doubt = match why {
             // The tables ask for a sentence, and the guess comes from one that fits.
             Doubt::InText(_) if is_of_text(&guess, question) => guess.doubt,
-            Doubt::Missing(why) | Doubt::InText(why) => Some(why),
-            Doubt::Open => Some(guess.doubt.unwrap_or_else(|| UNREAD.to_owned())),
+            Doubt::Open if guess.doubt.is_some() => guess.doubt,
+            why => Some(in_words(why)),
         };
         Some(EmbeddedAnswer { doubt, ..guess })
     }

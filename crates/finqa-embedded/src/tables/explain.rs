@@ -140,11 +140,8 @@ impl Tables {
             Ok(amount) => amount.doubt,
             Err(why) => Some(why),
         });
-        let why = |doubt: Doubt| match doubt {
-            Doubt::Missing(why) | Doubt::InText(why) => Some(why),
-            Doubt::Open => None,
-        };
-        doubt.cloned().into_iter().chain(others).filter_map(why)
+        let doubts = doubt.cloned().into_iter().chain(others);
+        doubts.filter_map(Doubt::why)
     }
 
     /// The reasons to trust an answer: where its cells are, and how well they fit.

@@ -224,7 +224,7 @@ impl Tables {
         }
         self.doubt_wording(asked, &turn.text, &mut answer);
         if let Some(why) = &turn.unsettled {
-            answer.doubt = Some(Doubt::Missing(why.clone()));
+            answer.doubt = Some(Doubt::missing(why));
         }
         self.weighed(asked, answer)
     }

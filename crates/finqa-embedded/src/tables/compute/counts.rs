@@ -32,7 +32,7 @@ impl Tables {
         }
         let name = &row.printed;
         let why = format!("{name} may be a number of things, without the scale of the table");
-        Some(Doubt::Missing(why))
+        Some(Doubt::missing(why))
     }
 }
 

@@ -83,7 +83,7 @@ impl Tables {
         let columns = self.table(places(expr).next()?)?.columns.iter().skip(1);
         let heads: Vec<&str> = columns.map(|one| one.printed.as_str()).collect();
         let why = format!("{time:?} may be any of {}", heads.join("; "));
-        Some(Doubt::Missing(why))
+        Some(Doubt::missing(why))
     }
 
     /// True if all columns of a report's statements of income, cash flows and equity are years.
@@ -106,7 +106,7 @@ impl Tables {
             is_other.then_some(name)
         })?;
         let why = format!("the question says {said:?}, {other} does not");
-        Some(Doubt::Missing(why))
+        Some(Doubt::missing(why))
     }
 
     /// The reason for doubt if the question asks for the group, but a figure is under a title such
@@ -125,7 +125,7 @@ impl Tables {
             Some(word.name("word")?.as_str().to_lowercase())
         })?;
         let why = format!("the question says {said:?}, the figures are {scope}");
-        Some(Doubt::Missing(why))
+        Some(Doubt::missing(why))
     }
 }
 
@@ -135,14 +135,14 @@ fn doubt_sequential(asked: &Asked, lower: &str) -> Option<Doubt> {
     let compares = matches!(asked.operation, Operation::Difference | Operation::Compare);
     let undated = asked.operands.iter().all(|of| of.spans.len() < 2);
     let why = format!("{said:?} is of the period before, the figures may not be");
-    (compares && undated).then_some(Doubt::Missing(why))
+    (compares && undated).then_some(Doubt::missing(why))
 }
 
 /// The doubt about "which" with a comparison of each item with its own earlier figure.
 fn doubt_than_before(asked: &Asked, lower: &str) -> Option<Doubt> {
     let which = matches!(asked.operation, Operation::Extreme { which: Some(_), .. });
     let why = "each is compared with itself at another time, which is not computed";
-    (which && THAN_BEFORE.is_match(lower)).then(|| Doubt::Missing(why.to_owned()))
+    (which && THAN_BEFORE.is_match(lower)).then(|| Doubt::missing(why))
 }
 
 /// The doubt about a change "year on year" as an amount, unless the question asks for an amount.
@@ -151,5 +151,5 @@ fn doubt_amount(asked: &Asked, lower: &str) -> Option<Doubt> {
     let is_amount = asked.operation == Operation::Difference && !asked.relative;
     let is_said = OF_AMOUNTS.iter().any(|of| lower.contains(of));
     let why = format!("{said:?} may ask for the change in percent");
-    (is_amount && !is_said).then_some(Doubt::Missing(why))
+    (is_amount && !is_said).then_some(Doubt::missing(why))
 }

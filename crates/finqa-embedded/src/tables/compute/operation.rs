@@ -189,7 +189,7 @@ impl Tables {
             _ => "look-up",
         };
         DirectAnswer {
-            doubt: why.map(|why| Doubt::Missing(why.to_owned())),
+            doubt: why.map(Doubt::missing),
             ..answer(name, found.expr, unit(found.kind))
         }
     }
@@ -331,8 +331,7 @@ impl Tables {
                 let mut all = self.candidates(&of, None).into_iter();
                 let other = all.find(|one| row(one.place) == row(at) && one.place != at);
                 let early = other.and_then(|one| self.amount(one)).ok_or(Doubt::Open)?;
-                let why = "the page has no period before it".to_owned();
-                let doubt = Some(Doubt::Missing(why));
+                let doubt = Some(Doubt::missing("the page has no period before it"));
                 Ok([late, Amount { doubt, ..early }])
             }
         }
@@ -371,7 +370,7 @@ fn ratio(pair: [Amount; 2], percent: bool) -> DirectAnswer {
     let [a, b] = pair;
     let zero = b.number() <= 0.0;
     let expr = operations::ratio(a.expr, b.expr);
-    let doubt = zero.then(|| Doubt::Missing("the whole is not above zero".to_owned()));
+    let doubt = zero.then(|| Doubt::missing("the whole is not above zero"));
     let answer = if percent {
         answer("share", expr, UnitKind::Percent)
     } else {
@@ -416,8 +415,7 @@ fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> TableResul
         // The change of a share is in percentage points.
         return Ok(answer("change", change, unit(base.kind)));
     }
-    let doubt = (base.number() <= 0.0)
-        .then(|| Doubt::Missing("growth needs a value above zero".to_owned()));
+    let doubt = (base.number() <= 0.0).then(|| Doubt::missing("growth needs a value above zero"));
     let change = operations::ratio(change, base.expr);
     Ok(DirectAnswer {
         doubt,

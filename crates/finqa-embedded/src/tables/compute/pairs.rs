@@ -123,7 +123,7 @@ impl Tables {
             let odd = |at: &Place| !self.is_signed(*at) && !loses(*at);
             let odd = a.place().filter(|at| a.number() < 0.0 && odd(at));
             let why = odd.map(|at| format!("{} is below zero", self.full_name(at)));
-            a.doubt = a.doubt.take().or(why.map(Doubt::Missing));
+            a.doubt = a.doubt.take().or(why.map(Doubt::missing));
             return Ok(pair);
         }
         // No share is computed from percentages, nor from amounts of two kinds.
@@ -232,7 +232,7 @@ impl Tables {
         } else {
             None
         };
-        let doubt = doubt.map(Doubt::Missing);
+        let doubt = doubt.map(Doubt::missing);
         let doubt = doubt
             .or_else(|| self.unclear_year(part, asked))
             .or_else(|| self.is_change(of[0], part, asked))

@@ -284,7 +284,7 @@ impl Tables {
         match (names.as_slice(), best) {
             ([name], Some(expr)) => Ok(DirectAnswer {
                 label: Some(name.clone()),
-                doubt: ranking.assumed.then(|| Doubt::Missing(by_what.to_owned())),
+                doubt: ranking.assumed.then(|| Doubt::missing(by_what)),
                 ..answer("extreme", expr, kind)
             }),
             ([_, _, ..], _) => missing(format!("it may be {}", names.join(" or "))),

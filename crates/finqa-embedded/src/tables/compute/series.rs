@@ -142,7 +142,7 @@ impl Tables {
         };
         let mut tables = places(expr).filter_map(|place| self.table(place));
         let why = format!("the table is of days, several may be in {longer}");
-        tables.any(of_days).then_some(Doubt::Missing(why))
+        tables.any(of_days).then_some(Doubt::missing(why))
     }
 
     /// Returns a doubt for a year in a table of seasons such as "2031/32", because it belongs to
@@ -313,8 +313,8 @@ impl Tables {
                 return missing(format!("several rows are of {name}"));
             }
             let amount = self.amount(*one).ok_or(Doubt::Open)?;
-            let why = "the rows that are compared may not be those that are meant".to_owned();
-            let doubt = (!self.is_single_table()).then_some(Doubt::Missing(why));
+            let why = "the rows that are compared may not be those that are meant";
+            let doubt = (!self.is_single_table()).then(|| Doubt::missing(why));
             out.push(Amount {
                 name,
                 doubt,

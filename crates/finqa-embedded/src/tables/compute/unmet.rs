@@ -15,7 +15,7 @@ impl Tables {
     pub(crate) fn unmet(&self, amounts: &[Amount], asked: &Asked) -> Option<Doubt> {
         let figures: Vec<&FitFigure> = amounts.iter().filter_map(|one| one.at.as_ref()).collect();
         let name = |one: &&FitFigure| self.full_name(one.place).to_lowercase();
-        let why = |why: &str| Some(Doubt::Missing(why.to_owned()));
+        let why = |why: &str| Some(Doubt::missing(why));
         // "Quarterly sales" are those of a quarter.
         let of_part = |word: &str| {
             let months = match word {

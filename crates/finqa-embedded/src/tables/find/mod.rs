@@ -182,7 +182,7 @@ impl Tables {
     /// The doubt that another cell may be meant.
     pub(crate) fn unclear(&self, place: Place) -> Doubt {
         let name = self.full_name(place);
-        Doubt::Missing(format!("{name} may not be what is meant"))
+        Doubt::missing(format!("{name} may not be what is meant"))
     }
 
     /// True if a period is the one asked for, or if the question names none. On a page with a
@@ -218,7 +218,7 @@ impl Tables {
         Err(if unknown.iter().all(|word| self.text.contains(word)) {
             Doubt::InText(why("table"))
         } else {
-            Doubt::Missing(why("page"))
+            Doubt::missing(why("page"))
         })
     }
 
@@ -227,7 +227,7 @@ impl Tables {
         let (column, asked) = (one.period?, asked?);
         let unclear = !self.is_single_table() && self.years.is_unclear(&column, &asked);
         let year = asked.end.year.filter(|_| unclear)?;
-        Some(Doubt::Missing(format!(
+        Some(Doubt::missing(format!(
             "the report does not say whether its {year} ends in January {year} or {}",
             year + 1
         )))
@@ -239,7 +239,7 @@ impl Tables {
         let name = self.name_of(one.place);
         let fits = |period: Period| self.fits(Some(period), Some(asked));
         let of_year = |period: Period| period.end.year == asked.end.year;
-        Doubt::Missing(if one.period.is_none() && self.is_single_table() {
+        Doubt::missing(if one.period.is_none() && self.is_single_table() {
             format!("the table has {name} for no {asked}")
         } else if all.clone().any(fits) {
             format!("{name} has no figure of {asked}")

@@ -82,7 +82,7 @@ impl Tables {
         first: &FitFigure,
     ) -> Option<Doubt> {
         match of.statement {
-            Some(named) => Some(Doubt::Missing(format!(
+            Some(named) => Some(Doubt::missing(format!(
                 "the {} has no figure of {:?}",
                 named.name(),
                 of.spelled()
@@ -160,7 +160,7 @@ impl Tables {
                 // Three names, set by hand, keep the reason short.
                 let names = self.names_of(names.take(3));
                 let names = names.join(" and ");
-                Some(Doubt::Missing(format!("several figures fit: {names}")))
+                Some(Doubt::missing(format!("several figures fit: {names}")))
             }
             _ => Some(self.unclear(best.place)),
         }
@@ -170,7 +170,7 @@ impl Tables {
 /// The doubt about an operand that no label of the tables names.
 fn no_figure(of: &Operand) -> Doubt {
     let spelled = of.spelled();
-    Doubt::Missing(match spelled.trim() {
+    Doubt::missing(match spelled.trim() {
         "" => "the question names no figure".to_owned(),
         spelled => format!("no figure of the tables is of {spelled:?}"),
     })

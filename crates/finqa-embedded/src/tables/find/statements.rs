@@ -97,7 +97,7 @@ impl Tables {
         let lasts = row.label.is_one_of(&BALANCES) || changes || of.balance;
         (lasts || !flows).then(|| {
             let name = self.full_name(place);
-            Doubt::Missing(format!("{name} is of a period, and no balance"))
+            Doubt::missing(format!("{name} is of a period, and no balance"))
         })
     }
 
@@ -110,7 +110,7 @@ impl Tables {
         let own = changes || row.label.is_one_of(&CHANGES);
         (own && self.is_in(NamedStatement::CashFlows, one.place)).then(|| {
             let name = self.full_name(one.place);
-            Doubt::Missing(format!("{name} is a change by itself, as it affects cash"))
+            Doubt::missing(format!("{name} is a change by itself, as it affects cash"))
         })
     }
 

@@ -225,7 +225,7 @@ impl Tables {
         } else {
             all.iter().map(|one| self.placed_name(one)).collect()
         };
-        Doubt::Missing(format!("several figures fit: {}", names.join(" and ")))
+        Doubt::missing(format!("several figures fit: {}", names.join(" and ")))
     }
 
     /// The name of a cell with its section: "Assets: Cash, 2031".

@@ -113,7 +113,7 @@ impl Tables {
         let other = meaning.contradicts.contains(&tag.element.as_str());
         other.then(|| {
             let name = self.full_name(one.place);
-            Doubt::Missing(format!("the tag of {name} is {}", tag.element))
+            Doubt::missing(format!("the tag of {name} is {}", tag.element))
         })
     }
 }

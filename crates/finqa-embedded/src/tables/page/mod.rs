@@ -55,7 +55,21 @@ pub(crate) enum Doubt {
 pub(crate) type TableResult<T> = Result<T, Doubt>;
 
 pub(crate) fn missing<T>(why: impl Into<String>) -> TableResult<T> {
-    Err(Doubt::Missing(why.into()))
+    Err(Doubt::missing(why))
+}
+
+impl Doubt {
+    pub(crate) fn missing(why: impl Into<String>) -> Self {
+        Self::Missing(why.into())
+    }
+
+    /// What the page lacks or has several times; `None` for a question that is not understood.
+    pub(crate) fn why(self) -> Option<String> {
+        match self {
+            Self::Missing(why) | Self::InText(why) => Some(why),
+            Self::Open => None,
+        }
+    }
 }
 
 impl Tables {
