@@ -180,7 +180,7 @@ impl Tables {
     /// What was read in the question for an operand, and the cells that fit it best. `taken` are
     /// the cells of the answer that belong to this operand.
     fn explain_operand(&self, of: &Operand, asked: &Asked, taken: &[Place]) -> AskedFigure {
-        let names = of.names.iter().map(|(one, said)| one.written(*said));
+        let names = of.names.iter().map(|one| one.name.written);
         // All rows of an operand have the same label, so the first is enough.
         let rows = of.rows.iter().take(1);
         let rows = rows.filter_map(|(table, row)| {
@@ -273,14 +273,14 @@ impl Tables {
             distinct(words.map(|(_, said)| said.clone()))
         };
         let (mut meets, mut lacks) = (words(true), words(false));
-        for (concept, said) in &of.names {
-            let says_it = |word: &String| is_light(word) || says(word);
-            let named = concept.name(*said).iter().all(says_it);
-            let name = concept.written(*said).to_owned();
-            let mut names = concept.names.iter();
-            match names.position(|name| name.iter().all(says_it)) {
+        let says_it = |word: &String| is_light(word) || says(word);
+        for one in &of.names {
+            let named = one.name.stems.iter().all(says_it);
+            let name = one.name.written.to_owned();
+            let mut names = one.concept.names.iter();
+            match names.find(|name| name.stems.iter().all(says_it)) {
                 _ if named => meets.push(name),
-                Some(other) => meets.push(format!("{name} (as {})", concept.written(other))),
+                Some(other) => meets.push(format!("{name} (as {})", other.written)),
                 None => lacks.push(name),
             }
         }

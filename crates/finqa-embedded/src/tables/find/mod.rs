@@ -204,14 +204,13 @@ impl Tables {
         let says =
             |word: &String| self.says(word) || lists_stem(LOOSE, word) || table.is_heading(word);
         let word = of.words.iter().find(|(word, _)| !says(word));
-        let unnamed = of.names.iter().find_map(|(concept, said)| {
-            let known = concept.names.iter().any(|name| name.iter().all(says));
-            let name = concept.names.get(*said).filter(|_| !known)?;
-            Some((name.clone(), concept.written(*said).to_owned()))
+        let unnamed = of.names.iter().find(|one| {
+            let mut names = one.concept.names.iter();
+            !names.any(|name| name.stems.iter().all(says))
         });
         let (unknown, said) = match (word, unnamed) {
-            (Some((word, said)), _) => (vec![word.clone()], said.clone()),
-            (None, Some(name)) => name,
+            (Some((word, said)), _) => (std::slice::from_ref(word), said.as_str()),
+            (None, Some(one)) => (one.name.stems.as_slice(), one.name.written),
             (None, None) => return Ok(()),
         };
         let why = |of: &str| format!("the {of} does not mention {said:?}");

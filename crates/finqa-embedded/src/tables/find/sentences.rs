@@ -110,7 +110,7 @@ impl Tables {
         let subject = self.subject(of, text);
         // Figures with a known name are in tables. Sentences mention them only for reasons and
         // parts.
-        let named = of.names.iter().any(|(one, _)| !one.stated);
+        let named = of.names.iter().any(|one| !one.concept.stated);
         if subject.counted.is_empty() && named {
             return None;
         }
@@ -138,10 +138,7 @@ impl Tables {
     /// What a sentence must have to answer a question for this operand.
     fn subject(&self, of: &Operand, question: &str) -> Subject {
         let is_people = |words: &[String]| words.iter().any(|word| PEOPLE.contains(word));
-        let of_people = of
-            .names
-            .iter()
-            .any(|(one, said)| one.names.get(*said).is_some_and(|name| is_people(name)));
+        let of_people = of.names.iter().any(|one| is_people(&one.name.stems));
         let words = || of.words.iter().map(|(stem, _)| stem.clone());
         let people = of_people || of.counts && words().any(|word| PEOPLE.contains(&word));
         let counted: HashSet<String> = match (people, of.counts) {

@@ -92,8 +92,9 @@ impl Tables {
     /// `tags.txt` has no meaning for the label, or if the tagged figures differ.
     pub(crate) fn figure_tagged_like_label(&self, all: &[FitFigure]) -> Option<FitFigure> {
         let words = self.row(all.first()?.place)?.label.words.to_vec();
-        let names = amount_named(&words).map(|(one, _)| one.names.clone());
-        let readings = [vec![words], names.unwrap_or_default()].concat();
+        let names = amount_named(&words).into_iter();
+        let names = names.flat_map(|one| one.concept.names.iter().map(|name| name.stems.clone()));
+        let readings: Vec<Vec<String>> = [words].into_iter().chain(names).collect();
         let (meaning, _) = Meaning::of(&readings).filter(|(_, more)| more.is_empty())?;
         let is_meant = |one: &FitFigure| {
             let tag = self.tags.get(&one.place);

@@ -180,14 +180,14 @@ static MARGIN: LazyLock<Regex> = LazyLock::new(|| {
 /// other questions, and after a question for revenue itself.
 pub(crate) fn margin_of(before: &Asked, text: &str) -> Option<Vec<Token>> {
     let of = figure_of(before).filter(|_| MARGIN.is_match(text))?;
-    let (_, concept, said) = name_at(&["revenue"])?;
-    if of.names.iter().any(|(one, _)| std::ptr::eq(*one, concept)) {
+    let (_, revenue) = name_at(&["revenue"])?;
+    if of.names.iter().any(|one| one.concept == revenue.concept) {
         return None;
     }
     let sides = [
         Token::new("that", TokenPart::Earlier(Box::new(of.clone()))),
         Token::new("as a percentage of", TokenPart::Cue(Cue::AsShareOf)),
-        Token::new("revenue", TokenPart::Name(concept, said)),
+        Token::new("revenue", TokenPart::Name(revenue)),
     ];
     Some(sides.into_iter().chain(part_words(of)).collect())
 }
@@ -325,8 +325,7 @@ pub(crate) fn completed(tables: &Tables, before: &Asked, tokens: &[Token]) -> Op
             of.rows.clear();
             let is_new = |word: &String| tables.is_alike(&stems, word);
             of.words.retain(|(word, _)| !is_new(word));
-            of.names
-                .retain(|(concept, said)| !concept.name(*said).iter().any(is_new));
+            of.names.retain(|one| !one.name.stems.iter().any(is_new));
             of.words.extend(new.words.iter().cloned());
             of.names.extend(new.names.iter().copied());
         }

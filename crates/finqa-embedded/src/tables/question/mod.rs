@@ -215,7 +215,7 @@ impl QuestionWords<'_> {
     fn part(&self, at: usize, word: &Word<'_>, before: &Tokens<'_>) -> (usize, TokenPart) {
         let cue = self.cue(at, word, before);
         let name = name_at(self.texts.get(at..).unwrap_or_default());
-        let name = name.filter(|(length, ..)| cue.is_none_or(|(_, of_cue)| *length >= of_cue));
+        let name = name.filter(|(length, _)| cue.is_none_or(|(_, of_cue)| *length >= of_cue));
         let own = self.tables.scope(word.text);
         let own = own.or_else(|| self.spelled_in_label(word));
         let over = || self.is_over_of_label(at, word, before);
@@ -232,8 +232,8 @@ impl QuestionWords<'_> {
             };
             return (1, part);
         }
-        if let Some((length, concept, said)) = name {
-            return (length, TokenPart::Name(concept, said));
+        if let Some((length, named)) = name {
+            return (length, TokenPart::Name(named));
         }
         if let Some((cue, length)) = cue {
             return (length, TokenPart::Cue(cue));

@@ -9,14 +9,7 @@ use crate::tables::words::{is_light, plain_stems, same_word, stems};
 /// concepts are compared by address.
 #[derive(Debug)]
 pub(crate) struct Concept {
-    /// Its names as stems.
-    pub(crate) names: Vec<Vec<String>>,
-    /// The same names as they are written in the file.
-    written: Vec<&'static str>,
-    /// For each name, true if it means the opposite: "net loss" among the names of net income.
-    opposite: Vec<bool>,
-    /// For each name, all of its words; filler words, which have no stem, are kept as they are.
-    spelled: Vec<Vec<String>>,
+    pub(crate) names: Vec<ConceptName>,
     /// For a ratio such as a margin: the names of its numerator and its denominator.
     pub(crate) quotient: Option<(Vec<String>, Vec<String>)>,
     /// For a measure that reports need not print, such as EBITDA: how it is computed.
@@ -29,6 +22,25 @@ pub(crate) struct Concept {
     /// True if the name means nothing beside another one: "cash" in "how much cash went to
     /// dividends".
     pub(crate) loose: bool,
+}
+
+/// A name of a figure.
+#[derive(Debug)]
+pub(crate) struct ConceptName {
+    pub(crate) stems: Vec<String>,
+    /// The name as it is written in the file.
+    pub(crate) written: &'static str,
+    /// True if it means the opposite: "net loss" among the names of net income.
+    pub(crate) opposite: bool,
+    /// All of its words; filler words, which have no stem, are kept as they are.
+    spelled: Vec<String>,
+}
+
+/// A figure by one of its names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NamedConcept {
+    pub(crate) concept: &'static Concept,
+    pub(crate) name: &'static ConceptName,
 }
 
 /// A measure as a sum of named figures, or as the quotient of two sums if `below` is not empty.
@@ -78,20 +90,33 @@ impl Formula {
     }
 }
 
+impl PartialEq for Concept {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
 impl Concept {
-    /// The stems of a name.
-    pub(crate) fn name(&self, name: usize) -> &[String] {
-        self.names.get(name).map_or(&[], Vec::as_slice)
+    /// True if it has a name with these stems.
+    pub(crate) fn has_name(&self, stems: &[String]) -> bool {
+        self.names.iter().any(|name| name.stems == stems)
+    }
+}
+
+impl ConceptName {
+    /// Reads a name; a minus marks one of the opposite sense.
+    fn read(name: &'static str) -> Self {
+        let written = name.trim_start_matches('-');
+        Self {
+            stems: plain_stems(written),
+            written,
+            opposite: name.starts_with('-'),
+            spelled: written.split(' ').flat_map(spelled).collect(),
+        }
     }
 
-    /// A name as it is written in the file.
-    pub(crate) fn written(&self, name: usize) -> &'static str {
-        self.written.get(name).copied().unwrap_or_default()
-    }
-
-    /// True if two of its names mean the opposite of each other.
-    pub(crate) fn differ(&self, one: usize, other: usize) -> bool {
-        self.opposite.get(one) != self.opposite.get(other)
+    pub(crate) fn says(&self, word: &str) -> bool {
+        self.stems.iter().any(|stem| stem == word)
     }
 }
 
@@ -103,15 +128,8 @@ static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
         let (names, of) = bare.split_once(':').unwrap_or((bare, ""));
         let sides = of.split_once('/').filter(|_| line.starts_with('='));
         let beside = of.split_once(':').filter(|_| line.starts_with('>'));
-        let opposite = names.split('|').map(|name| name.starts_with('-'));
-        let names = names.split('|').map(|name| name.trim_start_matches('-'));
-        let names: Vec<&str> = names.collect();
-        let spelled = |name: &&str| name.split(' ').flat_map(spelled).collect();
         Concept {
-            opposite: opposite.collect(),
-            spelled: names.iter().map(spelled).collect(),
-            names: names.iter().copied().map(plain_stems).collect(),
-            written: names,
+            names: names.split('|').map(ConceptName::read).collect(),
             quotient: sides.map(|(part, whole)| (plain_stems(part), plain_stems(whole))),
             formula: line.starts_with('*').then(|| Formula::read(of)),
             instead_of: beside.map(|(of, words)| {
@@ -129,27 +147,27 @@ static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
 /// name in `concepts.txt` has as many.
 const LONGEST: usize = 12;
 
-/// The longest name that a text begins with: its number of words, the figure, and the index of the
-/// name. On a tie, an amount precedes a ratio.
-pub(crate) fn name_at(text: &[&str]) -> Option<(usize, &'static Concept, usize)> {
+/// The longest name that a text begins with, and its number of words. On a tie, an amount precedes
+/// a ratio.
+pub(crate) fn name_at(text: &[&str]) -> Option<(usize, NamedConcept)> {
     let words = text.iter().take(LONGEST).map(|word| spelled(word));
     let words: Vec<Vec<String>> = words.collect();
     let longest = |concept: &'static Concept| {
-        let names = concept.spelled.iter().enumerate();
-        let lengths = names.filter_map(|(at, name)| Some((taken(&words, name)?, at)));
+        let names = concept.names.iter();
+        let lengths = names.filter_map(|name| Some((taken(&words, &name.spelled)?, name)));
         // Names with equal stems, such as "revenue" and "revenues", differ only in the text of a
         // doubt, which quotes the user's word.
-        let is_quoted = |length, at| {
+        let is_quoted = |length: usize, name: &ConceptName| {
             let said = text.iter().take(length).copied();
-            concept.written(at).split(' ').eq(said)
+            name.written.split(' ').eq(said)
         };
         let (length, name) =
-            lengths.max_by_key(|(length, at)| (*length, is_quoted(*length, *at)))?;
-        Some((length, concept, name))
+            lengths.max_by_key(|(length, name)| (*length, is_quoted(*length, name)))?;
+        Some((length, NamedConcept { concept, name }))
     };
     let named = CONCEPTS.iter().filter_map(longest);
     // A ratio has either a longer name, or one that is an amount's too ("gross margin").
-    named.max_by_key(|(length, concept, _)| (*length, concept.quotient.is_none()))
+    named.max_by_key(|(length, one)| (*length, one.concept.quotient.is_none()))
 }
 
 /// The stems of a word, or the word itself if it is a filler word, because names contain these.
@@ -184,10 +202,10 @@ pub(crate) fn ways_to_say(question: &str) -> Vec<Vec<Vec<String>>> {
     let (mut out, mut at) = (Vec::new(), 0);
     while let Some(word) = words.get(at) {
         match name_at(words.get(at..).unwrap_or_default()) {
-            Some((length, concept, said)) => {
-                let mut names = concept.names.clone();
-                names.swap(0, said);
-                out.push(names);
+            Some((length, NamedConcept { concept, name })) => {
+                let others = concept.names.iter().filter(|own| !std::ptr::eq(*own, name));
+                let names = [name].into_iter().chain(others);
+                out.push(names.map(|name| name.stems.clone()).collect());
                 at += length;
             }
             None => {
@@ -200,15 +218,17 @@ pub(crate) fn ways_to_say(question: &str) -> Vec<Vec<Vec<String>>> {
 }
 
 /// The figure that is meant instead of the named one because of the words next to the name, with
-/// the stems of these words. `None` if the named one is meant.
+/// the stems of these words. `None` if the named one is meant. `said` has the question's stems.
 pub(crate) fn instead_of(
     named: &Concept,
-    beside: &dyn Fn(&String) -> bool,
-) -> Option<(&'static Concept, &'static [String])> {
-    CONCEPTS.iter().find_map(|one| {
-        let (of, words) = one.instead_of.as_ref()?;
-        let is_named = of.iter().any(|of| named.names.contains(of));
-        (is_named && words.iter().any(beside)).then_some((one, words.as_slice()))
+    said: &[String],
+) -> Option<(NamedConcept, &'static [String])> {
+    CONCEPTS.iter().find_map(|concept| {
+        let (of, words) = concept.instead_of.as_ref()?;
+        let name = concept.names.first()?;
+        let is_named = of.iter().any(|of| named.has_name(of));
+        let is_meant = is_named && words.iter().any(|word| said.contains(word));
+        is_meant.then_some((NamedConcept { concept, name }, words.as_slice()))
     })
 }
 
@@ -217,11 +237,13 @@ pub(crate) fn quotients() -> impl Iterator<Item = &'static Concept> {
     CONCEPTS.iter().filter(|one| one.quotient.is_some())
 }
 
-/// The amount with this name, and the index of the name; `None` for ratios and unknown names.
-pub(crate) fn amount_named(name: &[String]) -> Option<(&'static Concept, usize)> {
+/// The amount with this name; `None` for ratios and unknown names.
+pub(crate) fn amount_named(stems: &[String]) -> Option<NamedConcept> {
     let mut amounts = CONCEPTS.iter().filter(|one| one.quotient.is_none());
-    let said = |one: &Concept| one.names.iter().position(|other| other == name);
-    amounts.find_map(|one| Some((one, said(one)?)))
+    amounts.find_map(|concept| {
+        let name = concept.names.iter().find(|name| name.stems == stems)?;
+        Some(NamedConcept { concept, name })
+    })
 }
 
 /// True if questions name a row. Either they have all words of its label, apart from light words
@@ -232,7 +254,7 @@ pub fn names_row<'q>(questions: impl Iterator<Item = &'q str>, label: &str) -> b
     let mut asked: Vec<Vec<Vec<String>>> = questions.flat_map(ways_to_say).collect();
     let terms = |names: &Vec<Vec<String>>| -> Vec<String> {
         let mut concepts = CONCEPTS.iter();
-        let concept = concepts.find(|one| names.iter().all(|name| one.names.contains(name)));
+        let concept = concepts.find(|one| names.iter().all(|name| one.has_name(name)));
         let formula = concept.and_then(|one| one.formula.as_ref()).into_iter();
         let terms = formula.flat_map(|of| of.terms().map(|term| term.name.to_owned()));
         let sides = concept.and_then(|one| one.quotient.as_ref()).into_iter();

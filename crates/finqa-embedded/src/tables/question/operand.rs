@@ -2,7 +2,10 @@
 
 use finqa_core::page::period::Period;
 
-use super::names::{Concept, Formula, SumTerm, amount_named, instead_of, name_at, quotients};
+use super::names::{
+    Concept, ConceptName, Formula, NamedConcept, SumTerm, amount_named, instead_of, name_at,
+    quotients,
+};
 use super::phrases::NamedStatement;
 use crate::reading::text::stem;
 use crate::tables::words::stems;
@@ -42,8 +45,8 @@ impl Phrasing {
 pub(crate) struct Operand {
     /// The words that are not in a known name, each as its stem and as the question spells it.
     pub(crate) words: Vec<(String, String)>,
-    /// The known names in the question, each with the index of the name that is used.
-    pub(crate) names: Vec<(&'static Concept, usize)>,
+    /// The known names in the question.
+    pub(crate) names: Vec<NamedConcept>,
     /// The figure that it may be a part of: "sales" in "what share of sales came from Europe".
     pub(crate) of: Option<Box<Operand>>,
     /// The periods asked for, in the order of the question; empty if the question names none.
@@ -88,10 +91,10 @@ impl Operand {
 
     /// True if both name the same figure, in any period.
     pub(crate) fn is_same_figure(&self, other: &Self) -> bool {
-        let names = self.names.iter().map(|(one, _)| std::ptr::from_ref(*one));
+        let concepts = self.names.iter().map(|one| one.concept);
         let stems = self.words.iter().map(|(stem, _)| stem);
         self.rows == other.rows
-            && names.eq(other.names.iter().map(|(one, _)| std::ptr::from_ref(*one)))
+            && concepts.eq(other.names.iter().map(|one| one.concept))
             && stems.eq(other.words.iter().map(|(stem, _)| stem))
     }
 
@@ -123,18 +126,18 @@ impl Operand {
     }
 
     /// Replaces a name if the words next to it mean another figure: income taxes with "paid" become
-    /// income taxes paid.
-    pub(crate) fn rename(&mut self, beside: &dyn Fn(&String) -> bool) {
-        let mut names = self.names.iter().enumerate();
-        let found = names.find_map(|(at, (one, _))| Some((at, instead_of(one, beside)?)));
-        if let Some((at, (other, words))) = found {
+    /// income taxes paid. `said` has the stems of the question.
+    pub(crate) fn rename(&mut self, said: &[String]) {
+        let renamed = self.names.iter_mut().find_map(|one| {
+            let (other, words) = instead_of(one.concept, said)?;
+            *one = other;
+            Some(words)
+        });
+        if let Some(words) = renamed {
             self.words.retain(|(stem, _)| !words.contains(stem));
-            if let Some(name) = self.names.get_mut(at) {
-                *name = (other, 0);
-            }
             let is_said = |word: &String| words.contains(word);
             self.names
-                .retain(|(one, said)| !(one.loose && one.name(*said).iter().any(is_said)));
+                .retain(|one| !(one.concept.loose && one.name.stems.iter().any(is_said)));
         }
     }
 
@@ -148,11 +151,10 @@ impl Operand {
     }
 
     /// Adds a known name, unless the operand has it.
-    pub(crate) fn add_name(&mut self, concept: &'static Concept, said: usize) {
-        let mut names = self.names.iter();
-        if !names.any(|(one, _)| std::ptr::eq(*one, concept)) {
-            self.names.push((concept, said));
-            self.total |= concept.name(said).iter().any(|word| word == "total");
+    pub(crate) fn add_name(&mut self, new: NamedConcept) {
+        if !self.names.iter().any(|one| one.concept == new.concept) {
+            self.names.push(new);
+            self.total |= new.name.says("total");
         }
     }
 
@@ -168,7 +170,8 @@ impl Operand {
     /// which apply to each term. Otherwise `None`.
     pub(crate) fn formula(&self) -> Option<(&'static Formula, Self)> {
         let mut names = self.names.iter().enumerate();
-        let (at, formula) = names.find_map(|(at, (one, _))| Some((at, one.formula.as_ref()?)))?;
+        let (at, formula) =
+            names.find_map(|(at, one)| Some((at, one.concept.formula.as_ref()?)))?;
         let mut rest = self.clone();
         rest.names.remove(at);
         rest.total = false;
@@ -179,8 +182,8 @@ impl Operand {
     pub(crate) fn of_term(&self, term: &SumTerm) -> Self {
         let words: Vec<&str> = term.name.split(' ').collect();
         let mut of = self.clone();
-        match name_at(&words).filter(|(length, ..)| *length == words.len()) {
-            Some((_, concept, said)) => of.names.push((concept, said)),
+        match name_at(&words).filter(|(length, _)| *length == words.len()) {
+            Some((_, named)) => of.names.push(named),
             None => {
                 let own = words.iter().flat_map(|word| stems(word));
                 of.words.extend(own.map(|stem| (stem.clone(), stem)));
@@ -192,16 +195,14 @@ impl Operand {
     /// The operand as the question spells it, for messages.
     pub(crate) fn spelled(&self) -> String {
         let words = self.words.iter().map(|(_, said)| said.as_str());
-        let names = self.names.iter();
-        let names = names.map(|(one, said)| one.written(*said));
+        let names = self.names.iter().map(|one| one.name.written);
         words.chain(names).collect::<Vec<_>>().join(" ")
     }
 
     /// True if the word is one of the operand's words, or in a name as the question says it.
     pub(crate) fn says(&self, word: &str) -> bool {
-        let names = self.names.iter();
-        let mut named = names.flat_map(|(one, said)| one.name(*said));
-        self.words.iter().any(|(stem, _)| stem == word) || named.any(|stem| stem == word)
+        self.words.iter().any(|(stem, _)| stem == word)
+            || self.names.iter().any(|one| one.name.says(word))
     }
 
     /// True if the operand has anything that names a figure.
@@ -212,25 +213,26 @@ impl Operand {
     /// All ways to say the operand, the question's own first, up to [`READINGS`].
     pub(crate) fn readings(&self) -> Vec<Phrasing> {
         let words = self.words.iter().map(|(stem, _)| stem.clone());
-        let mut names = self.names.iter();
-        let named = names.any(|(one, said)| one.name(*said).iter().any(|word| word == "total"));
+        let named = self.names.iter().any(|one| one.name.says("total"));
         let total = (self.total && !named).then(|| "total".to_owned());
         let mut readings = vec![Phrasing {
             words: words.chain(total).collect(),
             opposite: false,
         }];
-        for (concept, said) in &self.names {
-            let with = |name: usize| -> Vec<Phrasing> {
-                let opposite = concept.differ(*said, name);
+        for one in &self.names {
+            let with = |name: &ConceptName| -> Vec<Phrasing> {
+                let opposite = name.opposite != one.name.opposite;
                 let readings = readings.iter();
-                let with = readings.map(|one| one.with(concept.name(name), opposite));
+                let with = readings.map(|reading| reading.with(&name.stems, opposite));
                 with.collect()
             };
-            let without = (concept.loose && self.names.len() > 1).then(|| readings.clone());
+            let without = (one.concept.loose && self.names.len() > 1).then(|| readings.clone());
             // First the question's own name, then the words without a name, so that the limit cuts
             // neither.
-            let own = with(*said).into_iter().chain(without.into_iter().flatten());
-            let all = own.chain((0..concept.names.len()).flat_map(with));
+            let own = with(one.name)
+                .into_iter()
+                .chain(without.into_iter().flatten());
+            let all = own.chain(one.concept.names.iter().flat_map(with));
             readings = all.take(READINGS).collect();
         }
         if let Some(of) = &self.of {
@@ -253,7 +255,7 @@ impl Operand {
 
     /// True if the question asks for a percentage that the page prints, by name or by "percent".
     pub(crate) fn wants_percent(&self) -> bool {
-        self.percent || self.names.iter().any(|(one, _)| one.quotient.is_some())
+        self.percent || self.names.iter().any(|one| one.concept.quotient.is_some())
     }
 
     /// If the operand has the name of a ratio, its numerator and its denominator: "operating
@@ -261,11 +263,11 @@ impl Operand {
     /// for.
     pub(crate) fn quotient(&self) -> Option<(Self, Self)> {
         let mut names = self.names.iter().enumerate();
-        let (at, of) = names.find_map(|(at, (one, said))| {
-            let said = one.names.get(*said)?;
+        let (at, of) = names.find_map(|(at, one)| {
             let is_meant = |of: &&Concept| {
-                of.names.contains(said)
-                    || self.percent && one.names.iter().any(|name| of.names.contains(name))
+                let mut names = one.concept.names.iter();
+                of.has_name(&one.name.stems)
+                    || self.percent && names.any(|name| of.has_name(&name.stems))
             };
             Some((at, quotients().find(is_meant)?))
         })?;
@@ -277,7 +279,7 @@ impl Operand {
             of.names.remove(at);
             let words = name.iter().map(|word| (word.clone(), word.clone()));
             match amount_named(name) {
-                Some(concept) => of.names.push(concept),
+                Some(amount) => of.names.push(amount),
                 None => of.words.extend(words),
             }
             of

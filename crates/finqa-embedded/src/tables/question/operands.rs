@@ -69,7 +69,7 @@ pub(crate) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
             TokenPart::Earlier(_) if allowed.is_some() && others => return None,
             TokenPart::Earlier(of) => out.add_earlier(of),
             TokenPart::Word(_) => out.words.extend(token.words()),
-            TokenPart::Name(concept, said) => out.add_name(concept, *said),
+            TokenPart::Name(named) => out.add_name(*named),
             // In "from Q3 to Q4 2032", the year belongs to both quarters.
             TokenPart::Period(span) => out.add_span(*span, year),
             TokenPart::Cue(Cue::Total) => out.total = true,
@@ -87,7 +87,7 @@ pub(crate) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
     }
     let said = tokens.iter().flat_map(|token| plain_stems(&token.text));
     let said: Vec<String> = said.collect();
-    out.rename(&|word| said.contains(word));
+    out.rename(&said);
     Some(out)
 }
 

@@ -104,10 +104,10 @@ pub(crate) fn read(tokens: &[Token]) -> Option<(Ranking, Operand)> {
     let sold = |(stem, _): &(String, String)| stem == "sold" || stem == "sell";
     let assumed = !of.is_named() && of.except.is_empty();
     if (assumed || of.names.is_empty() && of.words.iter().all(sold))
-        && let Some((_, concept, said)) = name_at(&["revenue"])
+        && let Some((_, revenue)) = name_at(&["revenue"])
     {
         of.words.clear();
-        of.names.push((concept, said));
+        of.names.push(revenue);
     }
     // "Best" and "worst" are read only with a known name or a margin. Whether the best of another
     // figure is the highest or the lowest is not known.

@@ -2,7 +2,7 @@
 
 use finqa_core::page::period::Period;
 
-use super::names::Concept;
+use super::names::NamedConcept;
 use super::operand::Operand;
 use super::phrases::{Cue, NamedStatement};
 use crate::tables::words::lists;
@@ -23,8 +23,8 @@ pub(crate) enum TokenPart {
     Cue(Cue),
     /// A word of a figure's name, as stems; some words have several.
     Word(Vec<String>),
-    /// A name in `concepts.txt`: the figure, and the index of the name.
-    Name(&'static Concept, usize),
+    /// A name in `concepts.txt`.
+    Name(NamedConcept),
     Period(Period),
     Statement(NamedStatement),
     /// The current and the non-current part together: "current and non-current debt".
@@ -93,7 +93,7 @@ impl Token {
     pub(crate) fn stems(&self) -> &[String] {
         match &self.part {
             TokenPart::Word(stems) => stems,
-            TokenPart::Name(concept, said) => concept.name(*said),
+            TokenPart::Name(named) => &named.name.stems,
             _ => &[],
         }
     }
