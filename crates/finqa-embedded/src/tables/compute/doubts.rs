@@ -89,7 +89,7 @@ impl Tables {
     /// True if all columns of a report's statements of income, cash flows and equity are years.
     fn is_annual(&self) -> bool {
         let flows = self.statements(Statement::Flows);
-        let columns = flows.flat_map(|(_, table)| &table.columns);
+        let columns = flows.flat_map(|table| &table.columns);
         let mut periods = columns.filter_map(|column| column.label.period).peekable();
         periods.peek().is_some() && periods.all(|period| period.length() == 12)
     }

@@ -122,10 +122,10 @@ impl Tables {
     fn totalled(&self, of: &Operand, asked: Option<Period>) -> Vec<Group> {
         let readings = of.of_parts().meant_readings();
         let mut out = Vec::new();
-        for (t, table) in self.tables.iter().enumerate() {
+        for table in &self.tables {
             let figure = |row: usize, column: usize| {
                 let fits = |one: &FitFigure| !one.percent && self.fits(one.period, asked);
-                table.figure(t, row, column).filter(fits)
+                table.figure(row, column).filter(fits)
             };
             for column in 1..table.columns.len() {
                 let totals = (1..table.rows.len()).filter_map(|row| figure(row, column));
@@ -193,10 +193,10 @@ impl Tables {
         let total = at.value.abs();
         let adds_up = |sum: f64| (sum - total).abs() <= ROUNDING * unit;
         let mut out = Vec::new();
-        for (t, table) in self.tables.iter().enumerate() {
+        for table in &self.tables {
             let figure = |row: usize, column: usize| {
                 let fits = |one: &FitFigure| !one.percent && self.fits(one.period, period);
-                let figure = table.figure(t, row, column).filter(fits);
+                let figure = table.figure(row, column).filter(fits);
                 // A part is smaller than the whole.
                 figure.filter(|one| one.value.abs() < total)
             };

@@ -40,9 +40,9 @@ impl Tables {
         let readings = of.of_parts().meant_readings();
         let period = of.spans.first().copied();
         let mut out = Vec::new();
-        for (at, table) in self.tables.iter().enumerate() {
+        for table in &self.tables {
             let figure = |row: usize, column: usize| {
-                let figure = table.figure(at, row, column)?;
+                let figure = table.figure(row, column)?;
                 let amount = table.single || !figure.percent;
                 (amount && self.fits(figure.period, period)).then_some(figure)
             };

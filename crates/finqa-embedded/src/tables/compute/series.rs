@@ -39,8 +39,8 @@ impl Tables {
 
     /// The periods of a table's cells, the earliest first; those of plans only if `plans` is true.
     fn all_periods_of(&self, at: usize, plans: bool) -> Vec<Period> {
-        let rows = self.tables.get(at).map_or(0, |table| table.rows.len());
-        let cells = (1..rows).flat_map(|row| self.figures_of((at, row)));
+        let table = self.tables.get(at).into_iter();
+        let cells = table.flat_map(ReportTable::figures);
         let cells = cells.filter(|one| plans || !one.plan);
         let mut periods: Vec<Period> = Vec::new();
         for period in cells.filter_map(|one| one.period) {

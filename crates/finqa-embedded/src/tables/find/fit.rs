@@ -129,12 +129,11 @@ impl Tables {
         asked: Option<Period>,
         found: &[FitFigure],
     ) -> TableResult<()> {
-        let tables = self.tables.iter().enumerate();
-        let unread = tables.flat_map(|(at, table)| {
+        let unread = self.tables.iter().flat_map(|table| {
             let rows = table.rows.iter().enumerate().skip(1);
             rows.flat_map(move |(r, row)| {
                 let columns = row.unread.iter().map(|(c, _)| *c).filter(|c| *c > 0);
-                columns.map(move |c| table.unknown(at, r, c))
+                columns.map(move |c| table.unknown(r, c))
             })
         });
         let unread = self.fitting(unread, &of.readings(), asked).into_iter();
@@ -154,20 +153,34 @@ impl Tables {
 }
 
 impl ReportTable {
+    /// All figures, before their labels are compared.
+    pub(crate) fn figures(&self) -> impl Iterator<Item = FitFigure> {
+        (1..self.rows.len()).flat_map(|row| self.figures_of(row))
+    }
+
+    /// The figures of a row.
+    pub(crate) fn figures_of(&self, row: usize) -> impl Iterator<Item = FitFigure> {
+        (1..self.columns.len()).filter_map(move |column| self.figure(row, column))
+    }
+
     /// A figure of the table before its labels are compared; `None` if the cell has none.
-    pub(crate) fn figure(&self, table: usize, row: usize, column: usize) -> Option<FitFigure> {
+    pub(crate) fn figure(&self, row: usize, column: usize) -> Option<FitFigure> {
         let figure = self.rows.get(row)?.cells.get(column)?.as_ref()?;
         Some(FitFigure {
             value: figure.value(),
             percent: figure.percent,
-            ..self.unknown(table, row, column)
+            ..self.unknown(row, column)
         })
     }
 
     /// A figure of which only place, period and plan are known.
-    fn unknown(&self, table: usize, row: usize, column: usize) -> FitFigure {
+    fn unknown(&self, row: usize, column: usize) -> FitFigure {
         FitFigure {
-            place: Place { table, row, column },
+            place: Place {
+                table: self.index,
+                row,
+                column,
+            },
             score: 0.0,
             full: false,
             unqualified: false,

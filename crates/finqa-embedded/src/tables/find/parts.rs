@@ -10,7 +10,7 @@ use super::fit::FitFigure;
 use super::statements::rounds_alike;
 use super::{Amount, AmountKind, keep_latest, spelled};
 use crate::operations;
-use crate::tables::page::table::ReportRow;
+use crate::tables::page::table::{ReportRow, ReportTable};
 use crate::tables::page::{TableResult, Tables, missing};
 use crate::tables::question::operand::Operand;
 use crate::tables::question::operands::AND;
@@ -52,7 +52,7 @@ impl Tables {
         let names = names.map(|one| core(one, "total"));
         let names: Vec<HashSet<String>> = names.filter(|one| !one.is_empty()).collect();
         let mut balances = self.statements(Statement::Balances);
-        balances.find_map(|(at, table)| {
+        balances.find_map(|table| {
             let rows = table.rows.iter().enumerate().skip(1);
             let named = |row: &ReportRow| {
                 let words = row.label.words.to_vec();
@@ -84,7 +84,7 @@ impl Tables {
             if is_current(one) == is_current(other) || between.iter().any(is_side) {
                 return None;
             }
-            let figure = |row: usize| self.in_period(at, row, asked);
+            let figure = |row: usize| self.in_period(table, row, asked);
             self.added(&[figure(one.0)?, figure(other.0)?])
         })
     }
@@ -97,7 +97,7 @@ impl Tables {
     fn under_heading(&self, readings: &[Vec<String>], asked: Option<Period>) -> Option<Amount> {
         let names: Vec<HashSet<String>> = readings.iter().map(|one| core(one, VAGUE)).collect();
         let mut flows = self.statements(Statement::Flows);
-        flows.find_map(|(at, table)| {
+        flows.find_map(|table| {
             let mut rows = table.rows.iter().enumerate().skip(1);
             let (start, first) = rows.find(|(_, row)| {
                 let section = core(&plain_stems(&row.heading), VAGUE);
@@ -111,7 +111,7 @@ impl Tables {
             let end = run.iter().position(repeats).filter(|length| *length > 1)?;
             let mut rows = run.iter().take(end);
             let of_section = rows.all(|row| row.section == *section && !row.label.total);
-            let figure = |row: usize| self.in_period(at, row, asked);
+            let figure = |row: usize| self.in_period(table, row, asked);
             let parts = (start..start + end).map(figure);
             let parts = parts.collect::<Option<Vec<FitFigure>>>()?;
             let mut sum: f64 = parts.iter().map(|one| one.value).sum();
@@ -127,8 +127,13 @@ impl Tables {
     }
 
     /// The figure of a row in a period, or the latest if the question names no period.
-    fn in_period(&self, table: usize, row: usize, asked: Option<Period>) -> Option<FitFigure> {
-        let mut all: Vec<FitFigure> = self.figures_of((table, row)).collect();
+    fn in_period(
+        &self,
+        table: &ReportTable,
+        row: usize,
+        asked: Option<Period>,
+    ) -> Option<FitFigure> {
+        let mut all: Vec<FitFigure> = table.figures_of(row).collect();
         all.retain(|one| one.period.is_some() && self.fits(one.period, asked));
         keep_latest(&mut all, asked);
         all.into_iter().next()

@@ -45,10 +45,10 @@ impl Tables {
         self.table(one.place)?.statement
     }
 
-    /// The primary statements of a kind, each with its index among the tables.
-    pub(crate) fn statements(&self, of: Statement) -> impl Iterator<Item = (usize, &ReportTable)> {
-        let tables = self.tables.iter().enumerate();
-        tables.filter(move |(_, table)| table.statement == Some(of))
+    /// The primary statements of a kind.
+    pub(crate) fn statements(&self, of: Statement) -> impl Iterator<Item = &ReportTable> {
+        let tables = self.tables.iter();
+        tables.filter(move |table| table.statement == Some(of))
     }
 
     /// True if the cell is in this statement.
@@ -88,7 +88,7 @@ impl Tables {
         let of_day = |period: Period| period.end.day.is_some() && period.months.is_none();
         let is_row = |other: &ReportRow| other.label.words == row.label.words;
         let mut balances = self.statements(Statement::Balances);
-        let mut in_balances = || balances.any(|(_, table)| table.rows.iter().any(is_row));
+        let mut in_balances = || balances.any(|table| table.rows.iter().any(is_row));
         if one.period.is_some_and(of_day) && in_balances() {
             return None;
         }
@@ -122,17 +122,13 @@ impl Tables {
 
     /// All figures of all tables, before they are compared with a question.
     pub(crate) fn figures(&self) -> impl Iterator<Item = FitFigure> {
-        let tables = self.tables.iter().enumerate();
-        let rows = tables.flat_map(|(at, table)| (1..table.rows.len()).map(move |row| (at, row)));
-        rows.flat_map(|row| self.figures_of(row))
+        self.tables.iter().flat_map(ReportTable::figures)
     }
 
     /// The figures of a row, given its table and its index there.
     pub(crate) fn figures_of(&self, (at, row): (usize, usize)) -> impl Iterator<Item = FitFigure> {
         let table = self.tables.get(at).into_iter();
-        table.flat_map(move |table| {
-            (1..table.columns.len()).filter_map(move |column| table.figure(at, row, column))
-        })
+        table.flat_map(move |table| table.figures_of(row))
     }
 
     /// True if the row's own label, without its section, has all words of one of the readings,

@@ -82,11 +82,11 @@ impl Tables {
     /// section. `None` for other questions.
     pub(crate) fn whole_label(&self, question: &str) -> Option<Asked> {
         let (text, lower) = (words(question), question.to_lowercase());
-        let statements = self.tables.iter().enumerate();
-        let statements = statements.filter(|(_, table)| table.statement.is_some());
-        let rows = statements.flat_map(|(at, table)| {
+        let tables = self.tables.iter();
+        let statements = tables.filter(|table| table.statement.is_some());
+        let rows = statements.flat_map(|table| {
             let rows = table.rows.iter().enumerate().skip(1);
-            rows.map(move |(row, read)| ((at, row), read))
+            rows.map(move |(row, read)| ((table.index, row), read))
         });
         let mut labels: Vec<(Range<usize>, Vec<String>)> = rows
             .clone()

@@ -69,7 +69,7 @@ impl Tables {
         let (meaning, more) = self.meaning(of)?;
         let meant = |tag: &Tag| meaning.means.contains(&tag.element.as_str()) && tag.is_of(&more);
         let tags = self.tags.iter().filter(|(_, tag)| meant(tag));
-        let figure = |at: &Place| self.table(*at)?.figure(at.table, at.row, at.column);
+        let figure = |at: &Place| self.table(*at)?.figure(at.row, at.column);
         let mut all: Vec<FitFigure> = tags.filter_map(|(place, _)| figure(place)).collect();
         all.retain(|one| {
             one.percent == of.wants_percent()

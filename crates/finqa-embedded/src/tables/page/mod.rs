@@ -79,8 +79,9 @@ impl Tables {
         let single = document.tables.is_empty();
         let above = document.tables.iter().map(|start| start.above.as_slice());
         let above = above.chain(single.then_some([].as_slice()));
-        let read = |(table, above)| ReportTable::read(table, above, single);
-        let mut tables: Vec<ReportTable> = page.tables().zip(above).map(read).collect();
+        let read = |(at, (table, above))| ReportTable::read(at, table, above, single);
+        let tables = page.tables().zip(above).enumerate();
+        let mut tables: Vec<ReportTable> = tables.map(read).collect();
         for (table, start) in tables.iter_mut().zip(&document.tables) {
             table.sheet.clone_from(&start.places.sheet);
             table.date_by_tags(&start.tags);

@@ -20,6 +20,8 @@ pub(crate) const SCOPES: [&str; 2] = ["group", "company"];
 pub(crate) struct ReportTable {
     /// True if it is the only table of a user's page. Its labels then name each figure in full.
     pub(crate) single: bool,
+    /// Its index among the tables of the page.
+    pub(crate) index: usize,
     /// The row of the page that has this table's header.
     pub(crate) first_row: usize,
     /// The words of the title and the upper left cell, which describe all figures.
@@ -128,7 +130,7 @@ static LOSS: LazyLock<Regex> = LazyLock::new(|| regex!(r"\((?:loss|losses|defici
 
 impl ReportTable {
     /// Reads a table. `above` has the texts above it, and is empty for a single table.
-    pub(crate) fn read(table: &Table, above: &[String], single: bool) -> Self {
+    pub(crate) fn read(index: usize, table: &Table, above: &[String], single: bool) -> Self {
         let title = above.join(" ");
         let lower = title.to_lowercase();
         let header = table.cells().first().map(Vec::as_slice).unwrap_or_default();
@@ -158,6 +160,7 @@ impl ReportTable {
         let qualifiers = said.filter(|word| QUALIFIERS.contains(word));
         let mut out = Self {
             single,
+            index,
             first_row: table.first_row(),
             title: plain_stems(&INCLUDED.replace_all(&format!("{title} {corner}"), " "))
                 .into_iter()
