@@ -11,7 +11,7 @@ use super::page::table::Place;
 use super::page::{Doubt, TableResult, Tables};
 use super::question::asked::{Asked, Operation, Which};
 use super::question::operand::Operand;
-use super::words::{is_light, is_loose, same_word};
+use super::words::{SaidWord, is_light, is_loose, same_word};
 use crate::distinct;
 use crate::explanation::{AskedFigure, ExplainedFigure, Explanation, LISTED};
 
@@ -49,9 +49,9 @@ impl Asked {
     }
 }
 
-/// The text of words that have their stems with them.
-fn said(words: &[(String, String)]) -> String {
-    let words: Vec<&str> = words.iter().map(|(_, said)| said.as_str()).collect();
+/// The words as the question says them.
+fn said(words: &[SaidWord]) -> String {
+    let words: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
     words.join(" ")
 }
 
@@ -124,8 +124,8 @@ impl Tables {
     fn left_over(&self, operands: &[Operand], asked: &Asked) -> Vec<String> {
         let unused = asked.unused.iter().map(|word| word.trim().to_owned());
         let words = operands.iter().flat_map(|of| &of.words);
-        let unknown = words.filter(|(stem, _)| !self.says(stem) && !is_loose(stem));
-        let unknown = unknown.map(|(_, said)| said.clone());
+        let unknown = words.filter(|word| !self.says(&word.stem) && !is_loose(&word.stem));
+        let unknown = unknown.map(|word| word.text.clone());
         unused.chain(unknown).collect()
     }
 
@@ -188,7 +188,7 @@ impl Tables {
             Some(row.printed.trim())
         });
         let names: Vec<&str> = names.chain(rows).collect();
-        let words = distinct(of.words.iter().map(|(_, said)| said.clone()));
+        let words = distinct(of.words.iter().map(|word| word.text.clone()));
         let marks = marks(of, &names);
         let (name, qualifiers) = if names.is_empty() {
             (words.join(" "), marks)
@@ -269,8 +269,8 @@ impl Tables {
                 || note.is_some_and(|table| table.title.iter().any(|own| same_word(own, word)))
         };
         let words = |met: bool| {
-            let words = of.words.iter().filter(|(stem, _)| says(stem) == met);
-            distinct(words.map(|(_, said)| said.clone()))
+            let words = of.words.iter().filter(|word| says(&word.stem) == met);
+            distinct(words.map(|word| word.text.clone()))
         };
         let (mut meets, mut lacks) = (words(true), words(false));
         let says_it = |word: &String| is_light(word) || says(word);

@@ -131,6 +131,21 @@ pub(crate) fn same_word(a: &str, b: &str) -> bool {
     short == long || short.len() >= 5 && long.starts_with(short) && long.len() <= short.len() + 3
 }
 
+/// A word with which a question names something.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SaidWord {
+    pub(crate) stem: String,
+    /// The text of the question that has it.
+    pub(crate) text: String,
+}
+
+impl SaidWord {
+    pub(crate) fn new(stem: impl Into<String>, text: impl Into<String>) -> Self {
+        let (stem, text) = (stem.into(), text.into());
+        Self { stem, text }
+    }
+}
+
 /// The words of a label. The tables share equal words in memory, because a table may have a hundred
 /// thousand rows.
 #[derive(Clone, Debug, Default, PartialEq)]

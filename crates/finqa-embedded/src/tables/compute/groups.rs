@@ -16,7 +16,7 @@ use crate::tables::page::figure::ReportFigure;
 use crate::tables::page::table::{Label, Place, ReportTable};
 use crate::tables::question::operand::Operand;
 use crate::tables::question::ranking::{PART_NOUNS, PLACE_NOUNS};
-use crate::tables::words::{is_light, lists, plain_stems, stemmed};
+use crate::tables::words::{SaidWord, is_light, lists, plain_stems, stemmed};
 
 /// Largest difference between the sum of the parts and the whole, in units of the last printed
 /// digit: each part is rounded, so that the sum may differ. Set by hand; the sum of more than three
@@ -66,21 +66,17 @@ impl Tables {
 
     /// The groups that a noun can mean. "Country" means groups of places; if a title or a heading
     /// has the noun, only groups with it are kept.
-    pub(crate) fn named_groups(
-        &self,
-        mut groups: Vec<Group>,
-        noun: &[(String, String)],
-    ) -> Vec<Group> {
-        let says = |list: &str| noun.iter().any(|(_, said)| lists(list, said));
+    pub(crate) fn named_groups(&self, mut groups: Vec<Group>, noun: &[SaidWord]) -> Vec<Group> {
+        let says = |list: &str| noun.iter().any(|word| lists(list, &word.text));
         let place = |group: &Group| {
             let mut names = group.parts.iter();
             names.any(|(name, _)| plain_stems(name).iter().any(|stem| PLACES.contains(stem)))
         };
         groups.retain(|group| says(PART_NOUNS) || place(group) == says(PLACE_NOUNS));
-        let headed = |group: &Group| noun.iter().any(|(stem, _)| group.section.contains(stem));
+        let headed = |group: &Group| noun.iter().any(|word| group.section.contains(&word.stem));
         let titled = |group: &Group| {
             let table = group.first().and_then(|one| self.table(one.place));
-            table.is_some_and(|table| noun.iter().any(|(stem, _)| table.title.contains(stem)))
+            table.is_some_and(|table| noun.iter().any(|word| table.title.contains(&word.stem)))
         };
         // The title of a table may be about more than one of its groups.
         let any_headed = groups.iter().any(headed);
@@ -102,11 +98,11 @@ impl Tables {
 
     /// The only part of the whole whose name has all of these words; `None` if two groups have it
     /// with different values, or none has it.
-    pub(crate) fn part_of(&self, whole: &Amount, words: &[(String, String)]) -> Option<FitFigure> {
+    pub(crate) fn part_of(&self, whole: &Amount, words: &[SaidWord]) -> Option<FitFigure> {
         if words.is_empty() {
             return None;
         }
-        let says = |stems: &[String]| words.iter().all(|(stem, _)| stems.contains(stem));
+        let says = |stems: &[String]| words.iter().all(|word| stems.contains(&word.stem));
         let groups = self.groups(whole);
         let found = groups.iter().filter_map(|group| group.only(says));
         let found: Vec<FitFigure> = found.collect();

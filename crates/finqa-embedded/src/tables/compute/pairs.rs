@@ -69,7 +69,7 @@ impl Tables {
         asked: Option<Period>,
     ) -> Option<[Amount; 2]> {
         let [part, whole] = operands else { return None };
-        let [own, of_whole] = [part, whole].map(|of| of.words.iter().map(|(stem, _)| stem));
+        let [own, of_whole] = [part, whole].map(|of| of.words.iter().map(|word| &word.stem));
         if self.is_single_table() || part.words.is_empty() || own.ne(of_whole) {
             return None;
         }

@@ -55,8 +55,9 @@ impl Tables {
         let base = undated.last().ok_or(Doubt::Open)?;
         let groups = self.named_groups(self.groups_of(base, late), &ranking.noun);
         let mut said = ranking.noun.iter();
-        let unknown = said.find(|(stem, _)| !self.is_titled(stem));
-        if let Some((_, noun)) = unknown.filter(|_| groups.is_empty()) {
+        let unknown = said.find(|word| !self.is_titled(&word.stem));
+        if let Some(word) = unknown.filter(|_| groups.is_empty()) {
+            let noun = &word.text;
             return missing(format!("the page does not say which rows are of {noun:?}"));
         }
         let ways: &[Measure] = match &ranking.by {

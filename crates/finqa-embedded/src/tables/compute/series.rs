@@ -13,7 +13,7 @@ use crate::tables::page::table::ReportTable;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
 use crate::tables::question::asked::{Asked, Which};
 use crate::tables::question::operand::Operand;
-use crate::tables::words::lists_stem;
+use crate::tables::words::{SaidWord, lists_stem};
 
 /// Words of a corner that do not say what the rows are, so that any noun may mean them.
 const GENERIC: &str = "item line name description category million thousand billion usd eur tsd";
@@ -245,7 +245,7 @@ impl Tables {
         if let Some(noun) = noun
             && self.is_single_table()
             && !table.title.iter().all(generic)
-            && !noun.iter().any(|(word, _)| table.is_heading(word))
+            && !noun.iter().any(|word| table.is_heading(&word.stem))
         {
             let noun = spelled(noun);
             return missing(format!(
@@ -258,20 +258,15 @@ impl Tables {
 
     /// Keeps the lines of rows if the corner of a single table has a word of the noun: the rows are
     /// what the noun names. A doubt if the page does not have all of its words.
-    fn retain_rows_of(
-        &self,
-        noun: Option<&[(String, String)]>,
-        lines: &mut Vec<Line>,
-    ) -> TableResult<()> {
+    fn retain_rows_of(&self, noun: Option<&[SaidWord]>, lines: &mut Vec<Line>) -> TableResult<()> {
         let table = self.tables.first().filter(|table| table.single);
         if let (Some(table), Some(noun)) = (table, noun)
-            && noun.iter().any(|(word, _)| table.is_heading(word))
+            && noun.iter().any(|word| table.is_heading(&word.stem))
         {
             lines.retain(|line| line.by_rows);
-            let mut nouns = noun.iter();
-            let says = |word: &String| table.is_heading(word) || self.says(word);
-            if let Some((_, said)) = nouns.find(|(word, _)| !says(word)) {
-                return missing(format!("the page does not mention {said:?}"));
+            let says = |word: &SaidWord| table.is_heading(&word.stem) || self.says(&word.stem);
+            if let Some(word) = noun.iter().find(|word| !says(word)) {
+                return missing(format!("the page does not mention {:?}", word.text));
             }
         }
         Ok(())

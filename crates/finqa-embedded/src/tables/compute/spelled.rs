@@ -214,6 +214,6 @@ fn joins(token: &Token) -> bool {
 
 /// True for "the current portion", without what it is a portion of.
 fn is_current_portion(term: &Operand) -> bool {
-    let says = |word: &str| term.words.iter().any(|(stem, _)| stem == word);
+    let says = |word: &str| term.words.iter().any(|own| own.stem == word);
     term.words.len() == 2 && says("current") && says("portion") && term.names.is_empty()
 }

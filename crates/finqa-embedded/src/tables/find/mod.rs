@@ -22,7 +22,7 @@ use crate::tables::page::figure::ReportFigure;
 use crate::tables::page::table::{Label, Place, ReportColumn, ReportRow, ReportTable};
 use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question::operand::Operand;
-use crate::tables::words::{LOOSE, lists_stem};
+use crate::tables::words::{LOOSE, SaidWord, lists_stem};
 use fit::FitFigure;
 
 /// An expression over the cells of tables.
@@ -121,8 +121,8 @@ pub(crate) fn keep<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool) {
 }
 
 /// Words as the question spells them. A name of several words occurs once for each of its stems.
-pub(crate) fn spelled(words: &[(String, String)]) -> String {
-    let mut said: Vec<&str> = words.iter().map(|(_, said)| said.as_str()).collect();
+pub(crate) fn spelled(words: &[SaidWord]) -> String {
+    let mut said: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
     said.dedup();
     said.join(" ")
 }
@@ -203,13 +203,13 @@ impl Tables {
         };
         let says =
             |word: &String| self.says(word) || lists_stem(LOOSE, word) || table.is_heading(word);
-        let word = of.words.iter().find(|(word, _)| !says(word));
+        let word = of.words.iter().find(|word| !says(&word.stem));
         let unnamed = of.names.iter().find(|one| {
             let mut names = one.concept.names.iter();
             !names.any(|name| name.stems.iter().all(says))
         });
         let (unknown, said) = match (word, unnamed) {
-            (Some((word, said)), _) => (std::slice::from_ref(word), said.as_str()),
+            (Some(word), _) => (std::slice::from_ref(&word.stem), word.text.as_str()),
             (None, Some(one)) => (one.name.stems.as_slice(), one.name.written),
             (None, None) => return Ok(()),
         };

@@ -14,7 +14,7 @@ use crate::tables::page::table::{ReportRow, ReportTable};
 use crate::tables::page::{TableResult, Tables, missing};
 use crate::tables::question::operand::Operand;
 use crate::tables::question::operands::AND;
-use crate::tables::words::{is_light, lists_stem, plain_stems};
+use crate::tables::words::{SaidWord, is_light, lists_stem, plain_stems};
 
 /// Words that distinguish the part of a balance that is due within a year from the rest.
 const TERMS: &str = "current noncurrent non long short term due within after one year portion";
@@ -149,15 +149,15 @@ impl Tables {
     /// A figure without what the question leaves out: a row whose label says so ("Sales outside the
     /// US"), or the whole minus that part.
     pub(crate) fn without(&self, of: &Operand, asked: Option<Period>) -> TableResult<Amount> {
-        let words = of.except.iter().filter(|(word, _)| word != AND);
-        let words: Vec<(String, String)> = words.cloned().collect();
+        let words = of.except.iter().filter(|word| word.stem != AND);
+        let words: Vec<SaidWord> = words.cloned().collect();
         let whole = of.of_whole();
         let mut named = whole.clone();
         named.words.extend_from_slice(&words);
         let printed = self.figure(&named, asked, None);
         let is_meant = |one: &Amount| {
             let name = one.place().map(|at| plain_stems(&self.full_name(at)));
-            let says = |name: Vec<String>| words.iter().all(|(word, _)| name.contains(word));
+            let says = |name: Vec<String>| words.iter().all(|word| name.contains(&word.stem));
             one.doubt.is_none() && name.is_some_and(says)
         };
         if printed.as_ref().is_ok_and(is_meant) {
@@ -168,8 +168,8 @@ impl Tables {
         // "Latin America and Canada" can be the name of one part or of two; one is tried first.
         let one = words.get(1..).unwrap_or_default();
         let several = of.except.get(1..).unwrap_or_default();
-        let several = several.split(|(word, _)| word == AND);
-        let several: Vec<&[(String, String)]> = several.filter(|one| !one.is_empty()).collect();
+        let several = several.split(|word| word.stem == AND);
+        let several: Vec<&[SaidWord]> = several.filter(|one| !one.is_empty()).collect();
         let parts = [vec![one], several].into_iter().find_map(|names| {
             let parts = names.into_iter().map(|name| self.part_of(&all, name));
             parts.collect::<Option<Vec<FitFigure>>>()

@@ -139,7 +139,7 @@ impl Tables {
     fn subject(&self, of: &Operand, question: &str) -> Subject {
         let is_people = |words: &[String]| words.iter().any(|word| PEOPLE.contains(word));
         let of_people = of.names.iter().any(|one| is_people(&one.name.stems));
-        let words = || of.words.iter().map(|(stem, _)| stem.clone());
+        let words = || of.words.iter().map(|word| word.stem.clone());
         let people = of_people || of.counts && words().any(|word| PEOPLE.contains(&word));
         let counted: HashSet<String> = match (people, of.counts) {
             (true, _) => PEOPLE.clone(),

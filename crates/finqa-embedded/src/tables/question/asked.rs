@@ -5,7 +5,7 @@ use super::operands::{CHANGES, SHARES, has, listed, operand, says, sides};
 use super::phrases::Cue;
 use super::ranking::{self, Ranking};
 use super::token::{Token, TokenPart};
-use crate::tables::words::{VERBS, is_light, lists};
+use crate::tables::words::{SaidWord, VERBS, is_light, lists};
 
 /// A question as an operation on figures, before any table is searched.
 #[derive(Clone, Debug)]
@@ -77,8 +77,8 @@ pub(crate) enum Operation {
 pub(crate) enum Which {
     /// A period with so many months; of any length if `None`.
     Period(Option<u8>),
-    /// A noun such as "segment", as stems with the words of the question.
-    Label(Vec<(String, String)>),
+    /// A noun such as "segment".
+    Label(Vec<SaidWord>),
 }
 
 /// A way to ask for an operation. A question has the first form in [`FORMS`] whose cue it has and
@@ -272,7 +272,7 @@ impl Form {
             .filter(|(a, b)| !single && *operation == Operation::Figure && named(a) && named(b));
         // "Total debt to EBITDA" is a ratio, because both sides are known names.
         let known =
-            |of: &Operand| !of.names.is_empty() && of.words.iter().all(|(word, _)| is_light(word));
+            |of: &Operand| !of.names.is_empty() && of.words.iter().all(|word| is_light(&word.stem));
         if let Some((left, right)) = joined
             && let Some(pair) = both(left, right, &allowed, single)
             && pair.iter().all(known)

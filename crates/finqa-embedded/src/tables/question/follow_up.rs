@@ -159,7 +159,7 @@ pub(crate) fn of_same_part(before: &Asked, tokens: &[Token]) -> Option<Vec<Token
 /// Tokens for the words of a figure that name the part, such as a segment.
 fn part_words(of: &Operand) -> impl Iterator<Item = Token> {
     let words = of.words.iter();
-    words.map(|(stem, said)| Token::new(said, TokenPart::Word(vec![stem.clone()])))
+    words.map(|word| Token::new(&word.text, TokenPart::Word(vec![word.stem.clone()])))
 }
 
 /// The figure that the last question asked for, if it asked for one in at most one period.
@@ -274,8 +274,8 @@ pub(crate) fn settle(before: &Asked, asked: &mut Asked, text: &str) -> Option<St
         }
     }
     // After "AWS net sales", "operating income?" can be about AWS or about the company.
-    let (part, _) = of.words.first().filter(|_| !of.names.is_empty())?;
-    let kept = |new: &Operand| new.words.iter().any(|(word, _)| word == part);
+    let part = &of.words.first().filter(|_| !of.names.is_empty())?.stem;
+    let kept = |new: &Operand| new.words.iter().any(|word| word.stem == *part);
     let lost = looks_up && !asked.operands.iter().any(kept);
     lost.then(|| format!("it may be of {part:?}, like the question before, or of the whole"))
 }
@@ -324,7 +324,7 @@ pub(crate) fn completed(tables: &Tables, before: &Asked, tokens: &[Token]) -> Op
         if !stems.is_empty() {
             of.rows.clear();
             let is_new = |word: &String| tables.is_alike(&stems, word);
-            of.words.retain(|(word, _)| !is_new(word));
+            of.words.retain(|word| !is_new(&word.stem));
             of.names.retain(|one| !one.name.stems.iter().any(is_new));
             of.words.extend(new.words.iter().cloned());
             of.names.extend(new.names.iter().copied());

@@ -8,7 +8,7 @@ use super::names::{
 };
 use super::phrases::NamedStatement;
 use crate::reading::text::stem;
-use crate::tables::words::stems;
+use crate::tables::words::{SaidWord, stems};
 
 /// Maximum number of ways to say an operand that are tried, which limits the time: each is compared
 /// with the labels of each figure. Further names in `concepts.txt` are not tried.
@@ -43,8 +43,8 @@ impl Phrasing {
 /// One figure that a question asks for or computes with.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Operand {
-    /// The words that are not in a known name, each as its stem and as the question spells it.
-    pub(crate) words: Vec<(String, String)>,
+    /// The words that are not in a known name.
+    pub(crate) words: Vec<SaidWord>,
     /// The known names in the question.
     pub(crate) names: Vec<NamedConcept>,
     /// The figure that it may be a part of: "sales" in "what share of sales came from Europe".
@@ -74,8 +74,8 @@ pub(crate) struct Operand {
     /// For "each of the last three quarters": how many periods, if the question says so, and the
     /// months of each.
     pub(crate) each: Option<(Option<usize>, u8)>,
-    /// The words of an exclusion, each as stem and text: "us" in "sales outside the US".
-    pub(crate) except: Vec<(String, String)>,
+    /// The words of an exclusion: "us" in "sales outside the US".
+    pub(crate) except: Vec<SaidWord>,
     /// The statement that the question names.
     pub(crate) statement: Option<NamedStatement>,
     /// The rows whose whole label the question repeats, each as table and row.
@@ -92,10 +92,10 @@ impl Operand {
     /// True if both name the same figure, in any period.
     pub(crate) fn is_same_figure(&self, other: &Self) -> bool {
         let concepts = self.names.iter().map(|one| one.concept);
-        let stems = self.words.iter().map(|(stem, _)| stem);
+        let stems = self.words.iter().map(|word| &word.stem);
         self.rows == other.rows
             && concepts.eq(other.names.iter().map(|one| one.concept))
-            && stems.eq(other.words.iter().map(|(stem, _)| stem))
+            && stems.eq(other.words.iter().map(|word| &word.stem))
     }
 
     /// The period asked for. For a balance, it is the last day of that period.
@@ -134,7 +134,7 @@ impl Operand {
             Some(words)
         });
         if let Some(words) = renamed {
-            self.words.retain(|(stem, _)| !words.contains(stem));
+            self.words.retain(|word| !words.contains(&word.stem));
             let is_said = |word: &String| words.contains(word);
             self.names
                 .retain(|one| !(one.concept.loose && one.name.stems.iter().any(is_said)));
@@ -186,7 +186,7 @@ impl Operand {
             Some((_, named)) => of.names.push(named),
             None => {
                 let own = words.iter().flat_map(|word| stems(word));
-                of.words.extend(own.map(|stem| (stem.clone(), stem)));
+                of.words.extend(own.map(|stem| SaidWord::new(&stem, &stem)));
             }
         }
         of
@@ -194,14 +194,14 @@ impl Operand {
 
     /// The operand as the question spells it, for messages.
     pub(crate) fn spelled(&self) -> String {
-        let words = self.words.iter().map(|(_, said)| said.as_str());
+        let words = self.words.iter().map(|word| word.text.as_str());
         let names = self.names.iter().map(|one| one.name.written);
         words.chain(names).collect::<Vec<_>>().join(" ")
     }
 
     /// True if the word is one of the operand's words, or in a name as the question says it.
     pub(crate) fn says(&self, word: &str) -> bool {
-        self.words.iter().any(|(stem, _)| stem == word)
+        self.words.iter().any(|own| own.stem == word)
             || self.names.iter().any(|one| one.name.says(word))
     }
 
@@ -212,7 +212,7 @@ impl Operand {
 
     /// All ways to say the operand, the question's own first, up to [`READINGS`].
     pub(crate) fn readings(&self) -> Vec<Phrasing> {
-        let words = self.words.iter().map(|(stem, _)| stem.clone());
+        let words = self.words.iter().map(|word| word.stem.clone());
         let named = self.names.iter().any(|one| one.name.says("total"));
         let total = (self.total && !named).then(|| "total".to_owned());
         let mut readings = vec![Phrasing {
@@ -277,7 +277,7 @@ impl Operand {
             // Both sides are amounts.
             of.percent = false;
             of.names.remove(at);
-            let words = name.iter().map(|word| (word.clone(), word.clone()));
+            let words = name.iter().map(|stem| SaidWord::new(stem, stem));
             match amount_named(name) {
                 Some(amount) => of.names.push(amount),
                 None => of.words.extend(words),

@@ -3,9 +3,9 @@
 use super::operand::Operand;
 use super::phrases::Cue;
 use super::token::{Token, TokenPart};
-use crate::tables::words::{VERBS, is_light, plain_stems};
+use crate::tables::words::{SaidWord, VERBS, is_light, plain_stems};
 
-/// The entry of [`Operand::except`] that separates two names that are left out.
+/// The stem in [`Operand::except`] that separates two names that are left out.
 pub(crate) const AND: &str = ",";
 
 /// Cues for the change of a figure.
@@ -59,7 +59,7 @@ pub(crate) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
             TokenPart::Cue(Cue::Except) => {
                 // The first word, which the label may have too: "Sales outside the US".
                 let said = plain_stems(&token.text).into_iter().take(1);
-                let said = said.map(|stem| (stem, token.text.clone()));
+                let said = said.map(|stem| SaidWord::new(stem, &token.text));
                 out.except.extend(said);
                 excludes = true;
             }
@@ -107,14 +107,14 @@ fn unnamed(tokens: &[Token]) -> Operand {
 
 /// Adds a token behind "outside" to what is left out. False for a period, a verb or an operation,
 /// where the exclusion ends: "Sales outside the US in 2031".
-fn leaves_out(except: &mut Vec<(String, String)>, token: &Token, next: Option<&Token>) -> bool {
+fn leaves_out(except: &mut Vec<SaidWord>, token: &Token, next: Option<&Token>) -> bool {
     except.extend(token.words());
     let article = matches!(token.part, TokenPart::Filler) && !token.is_in(VERBS);
     // "Outside the US and Canada" leaves out both.
     let more = next.is_some_and(|next| !next.stems().is_empty());
     let joins = token.text == "," || token.cue() == Some(Cue::And) && more;
     if joins {
-        except.push((AND.to_owned(), token.text.clone()));
+        except.push(SaidWord::new(AND, &token.text));
     }
     joins || article || !token.stems().is_empty()
 }

@@ -6,13 +6,13 @@ use super::operand::Operand;
 use super::operands::{has, operand, says};
 use super::phrases::Cue;
 use super::token::{Token, TokenPart};
-use crate::tables::words::{lists, stems};
+use crate::tables::words::{SaidWord, lists, stems};
 
 /// How the parts of a whole are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ranking {
-    /// What the question calls the parts, each as stem and as written: "segment".
-    pub(crate) noun: Vec<(String, String)>,
+    /// What the question calls the parts: "segment".
+    pub(crate) noun: Vec<SaidWord>,
     pub(crate) by: Measure,
     pub(crate) order: Order,
     /// True if the question does not say by what to rank. Revenue is then assumed, with a doubt.
@@ -101,7 +101,7 @@ pub(crate) fn read(tokens: &[Token]) -> Option<(Ranking, Operand)> {
     let left: Vec<Token> = left.map(|(_, token)| token.clone()).collect();
     let mut of = operand(&left, Some(&[Cue::And]))?;
     // "Which product sold the most" ranks by revenue.
-    let sold = |(stem, _): &(String, String)| stem == "sold" || stem == "sell";
+    let sold = |word: &SaidWord| word.stem == "sold" || word.stem == "sell";
     let assumed = !of.is_named() && of.except.is_empty();
     if (assumed || of.names.is_empty() && of.words.iter().all(sold))
         && let Some((_, revenue)) = name_at(&["revenue"])
@@ -167,9 +167,9 @@ fn is_ranking_word(token: &Token) -> bool {
     token.cue().is_some_and(of_rank) || word && words.any(|list| token.is_in(list))
 }
 
-/// The index of the noun that names the parts ("segment"), and its words as stem and spelling.
+/// The index of the noun that names the parts ("segment"), and its words.
 /// `which` is the index of the question word. `None` if no noun follows it.
-fn noun(tokens: &[Token], which: usize) -> Option<(usize, Vec<(String, String)>)> {
+fn noun(tokens: &[Token], which: usize) -> Option<(usize, Vec<SaidWord>)> {
     let nouns = [PART_NOUNS, PLACE_NOUNS, OTHER_NOUNS];
     let is_noun = |token: &Token| nouns.iter().any(|list| lists(list, bare(token)));
     let rest = tokens.get(which + 1..)?;
@@ -206,7 +206,7 @@ fn noun(tokens: &[Token], which: usize) -> Option<(usize, Vec<(String, String)>)
     let words = said.flat_map(|token| {
         let said = bare(token);
         let stems = stems(said).into_iter();
-        stems.map(move |stem| (stem, said.to_owned()))
+        stems.map(move |stem| SaidWord::new(stem, said))
     });
     Some((at, words.collect()))
 }

@@ -5,7 +5,7 @@ use finqa_core::page::period::Period;
 use super::names::NamedConcept;
 use super::operand::Operand;
 use super::phrases::{Cue, NamedStatement};
-use crate::tables::words::lists;
+use crate::tables::words::{SaidWord, lists};
 
 /// One word or phrase of a question.
 #[derive(Clone, Debug)]
@@ -83,10 +83,10 @@ impl Token {
             || self.is_in("annualized yearly")
     }
 
-    /// The stems of a word or a name, each with the text.
-    pub(crate) fn words(&self) -> impl Iterator<Item = (String, String)> {
+    /// The words of a word or a name, each with the whole text.
+    pub(crate) fn words(&self) -> impl Iterator<Item = SaidWord> {
         let stems = self.stems().iter();
-        stems.map(|stem| (stem.clone(), self.text.clone()))
+        stems.map(|stem| SaidWord::new(stem, &self.text))
     }
 
     /// The stems of a word or a name; empty for all other parts.
