@@ -31,8 +31,9 @@ impl EmbeddedAnswer {
         found: &DirectAnswer,
     ) -> Option<Self> {
         let expr = found.exprs().next()?;
-        let is_percent = |place: &Option<Place>| place.is_some_and(|at| tables.unit_of_cell(at).0);
-        let scale_of_leaf = |place: &Option<Place>| tables.unit_of_cell((*place)?).1;
+        let cell = |place: &Option<Place>| tables.cell((*place)?);
+        let is_percent = |place: &Option<Place>| cell(place).is_some_and(|cell| cell.percent);
+        let scale_of_leaf = |place: &Option<Place>| cell(place)?.scale;
         let scale_of = |expr: &FigureExpr| scale::scale_through(expr, &scale_of_leaf);
         let percentages = percentages(expr, &is_percent);
         let lower = question.text.to_lowercase();

@@ -89,12 +89,11 @@ impl Tables {
             return 1.0;
         }
         let share = |cell: &Place| {
-            let (table, row) = (self.table(*cell)?, self.row(*cell)?);
-            let column = self.column(*cell)?;
+            let table = self.table(*cell)?;
             let sheet = plain_stems(&table.sheet);
             let said = |word: &String| {
                 let above = table.title.contains(word) || sheet.contains(word);
-                above || row.says(word) || column.label.says(word)
+                above || self.is_labelled(*cell, word)
             };
             Some(self.weights.share(&readings, &said).0)
         };

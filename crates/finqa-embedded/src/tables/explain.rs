@@ -264,8 +264,7 @@ impl Tables {
         // The title of a statement does not name its rows.
         let note = self.table(place).filter(|table| table.statement.is_none());
         let says = |word: &String| {
-            self.row(place).is_some_and(|row| row.says(word))
-                || self.labels_of(place).any(|label| label.says(word))
+            self.is_labelled(place, word)
                 || note.is_some_and(|table| table.title.iter().any(|own| same_word(own, word)))
         };
         let words = |met: bool| {

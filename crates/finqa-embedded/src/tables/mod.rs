@@ -35,8 +35,6 @@ mod page;
 mod question;
 pub(crate) mod words;
 
-use finqa_core::number::Scale;
-
 use crate::explanation::Explanation;
 pub(crate) use compute::direct_answer::DirectAnswer;
 pub(crate) use compute::spent::SUM_OF_ROWS;
@@ -227,34 +225,6 @@ impl Tables {
             answer.doubt = Some(Doubt::missing(why));
         }
         self.weighed(asked, answer)
-    }
-
-    /// The id of a cell on the page of a report.
-    pub(crate) fn cell_id(&self, place: Place) -> String {
-        let first = self.table(place).map_or(0, |table| table.first_row);
-        format!("r{}c{}", first + place.row, place.column)
-    }
-
-    /// The printed row and column of a cell, for messages: "Revenue · 2031".
-    pub(super) fn full_name(&self, place: Place) -> String {
-        let row = self.row(place).map_or("", |row| row.printed.as_str());
-        let column = self.column(place).map_or("", |one| one.printed.as_str());
-        format!("{row} · {column}")
-    }
-
-    /// The names of a cell's row and column, as evidence shows them.
-    pub(crate) fn cell_name(&self, place: Place) -> String {
-        let row = self.row(place).map(|row| row.printed.trim());
-        let column = self.column(place).map(|column| column.printed.as_str());
-        let names = [row, column].into_iter().flatten();
-        let names = names.filter(|name| !name.is_empty());
-        names.collect::<Vec<_>>().join(", ")
-    }
-
-    /// Returns true if a cell is a percentage, and the scale of its amount.
-    pub(crate) fn unit_of_cell(&self, place: Place) -> (bool, Option<Scale>) {
-        let cell = self.cell(place);
-        cell.map_or((false, None), |cell| (cell.percent, cell.scale))
     }
 }
 

@@ -19,7 +19,7 @@ use crate::expr::{literal_value, turn_sign};
 use crate::operations;
 use crate::reading::outflow::names_cost;
 use crate::tables::page::figure::ReportFigure;
-use crate::tables::page::table::{Label, Place, ReportColumn, ReportRow, ReportTable};
+use crate::tables::page::table::{Label, Place};
 use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question::operand::Operand;
 use crate::tables::words::{LOOSE, SaidWord, lists_stem};
@@ -149,36 +149,6 @@ pub(crate) fn keep_latest(all: &mut Vec<FitFigure>, asked: Option<Period>) {
 }
 
 impl Tables {
-    pub(crate) fn table(&self, place: Place) -> Option<&ReportTable> {
-        self.tables.get(place.table)
-    }
-
-    pub(crate) fn row(&self, place: Place) -> Option<&ReportRow> {
-        self.table(place)?.rows.get(place.row)
-    }
-
-    pub(crate) fn column(&self, place: Place) -> Option<&ReportColumn> {
-        self.table(place)?.columns.get(place.column)
-    }
-
-    pub(crate) fn cell(&self, place: Place) -> Option<&ReportFigure> {
-        self.row(place)?.cells.get(place.column)?.as_ref()
-    }
-
-    /// The labels of a cell's row and column.
-    pub(crate) fn labels_of(&self, place: Place) -> impl Iterator<Item = &Label> {
-        let row = self.row(place).map(|row| &row.label);
-        let column = self.column(place).map(|column| &column.label);
-        row.into_iter().chain(column)
-    }
-
-    /// The name of a cell's row, or of its column if the row has only a period.
-    pub(crate) fn name_of(&self, place: Place) -> String {
-        let mut labels = self.labels_of(place);
-        let name = labels.find(|label| !label.words.is_empty());
-        name.map_or_else(String::new, |label| label.name.clone())
-    }
-
     /// The doubt that another cell may be meant.
     pub(crate) fn unclear(&self, place: Place) -> Doubt {
         let name = self.full_name(place);

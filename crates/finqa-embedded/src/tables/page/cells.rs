@@ -1,0 +1,67 @@
+//! Looks up a cell of the tables by its place, and names it.
+
+use super::Tables;
+use super::figure::ReportFigure;
+use super::table::{Label, Place, ReportColumn, ReportRow, ReportTable};
+
+impl Tables {
+    pub(crate) fn table(&self, place: Place) -> Option<&ReportTable> {
+        self.tables.get(place.table)
+    }
+
+    pub(crate) fn row(&self, place: Place) -> Option<&ReportRow> {
+        self.table(place)?.rows.get(place.row)
+    }
+
+    pub(crate) fn column(&self, place: Place) -> Option<&ReportColumn> {
+        self.table(place)?.columns.get(place.column)
+    }
+
+    pub(crate) fn cell(&self, place: Place) -> Option<&ReportFigure> {
+        self.row(place)?.cells.get(place.column)?.as_ref()
+    }
+
+    /// The labels of a cell's row and column.
+    pub(crate) fn labels_of(&self, place: Place) -> impl Iterator<Item = &Label> {
+        let row = self.row(place).map(|row| &row.label);
+        let column = self.column(place).map(|column| &column.label);
+        row.into_iter().chain(column)
+    }
+
+    /// True if the label or the section of a cell's row has the word, or the label of its column.
+    pub(crate) fn is_labelled(&self, place: Place, word: &str) -> bool {
+        self.row(place).is_some_and(|row| row.says(word))
+            || self
+                .column(place)
+                .is_some_and(|column| column.label.says(word))
+    }
+
+    /// The name of a cell's row, or of its column if the row has only a period.
+    pub(crate) fn name_of(&self, place: Place) -> String {
+        let mut labels = self.labels_of(place);
+        let name = labels.find(|label| !label.words.is_empty());
+        name.map_or_else(String::new, |label| label.name.clone())
+    }
+
+    /// The printed row and column of a cell, for messages: "Revenue · 2031".
+    pub(crate) fn full_name(&self, place: Place) -> String {
+        let row = self.row(place).map_or("", |row| row.printed.as_str());
+        let column = self.column(place).map_or("", |one| one.printed.as_str());
+        format!("{row} · {column}")
+    }
+
+    /// The names of a cell's row and column, as evidence shows them.
+    pub(crate) fn cell_name(&self, place: Place) -> String {
+        let row = self.row(place).map(|row| row.printed.trim());
+        let column = self.column(place).map(|column| column.printed.as_str());
+        let names = [row, column].into_iter().flatten();
+        let names = names.filter(|name| !name.is_empty());
+        names.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The id of a cell on the page of a report.
+    pub(crate) fn cell_id(&self, place: Place) -> String {
+        let first = self.table(place).map_or(0, |table| table.first_row);
+        format!("r{}c{}", first + place.row, place.column)
+    }
+}
