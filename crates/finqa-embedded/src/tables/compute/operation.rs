@@ -74,8 +74,8 @@ impl Tables {
             }
             Operation::Ranked(ranking) => return self.first_part(of, ranking, &asked.apart),
             Operation::Larger { largest } => {
-                let pair = self.as_losses(operands, self.listed(operands)?)?;
-                (self.larger(&pair, *largest)?, pair)
+                let pair = self.as_losses(operands, self.listed_pair(operands)?)?;
+                (self.larger(&pair, *largest)?, pair.into())
             }
         };
         Ok(self.doubted(answer, asked, &amounts))
@@ -167,10 +167,7 @@ impl Tables {
     /// the question asks for.
     pub(crate) fn look_up(&self, found: Amount, of: &Operand) -> DirectAnswer {
         let plain = found.kind == AmountKind::Number;
-        let money = found.at.is_some_and(|at| {
-            let table = self.table(at.place);
-            table.is_some_and(|table| table.is_money(at.place.row))
-        });
+        let money = |at: Place| self.table(at).is_some_and(|table| table.is_money(at.row));
         let margin = |at: Place| self.name_of(at).to_lowercase().contains("margin");
         let share = found.kind == AmountKind::Percent && found.place().is_some_and(margin);
         let why = match () {
@@ -178,7 +175,7 @@ impl Tables {
                 Some("the page has it as a percentage only")
             }
             () if of.wants_percent() && plain => Some("the question asks for a percentage"),
-            () if of.counts && money && !self.is_single_table() => {
+            () if of.counts && !self.is_single_table() && found.place().is_some_and(money) => {
                 Some("the question asks for a number of things")
             }
             () => None,
@@ -206,7 +203,7 @@ impl Tables {
     fn pair(&self, asked: &Asked) -> TableResult<[Amount; 2]> {
         let pair = match asked.operands.as_slice() {
             [of] => self.change_operands(of, asked.since)?,
-            operands => self.listed(operands)?.try_into().map_err(|_| Doubt::Open)?,
+            operands => self.listed_pair(operands)?,
         };
         self.check_comparable(&pair)?;
         Ok(pair)

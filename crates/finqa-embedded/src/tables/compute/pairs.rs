@@ -61,6 +61,12 @@ impl Tables {
         }
     }
 
+    /// The figures of exactly two operands, found as [`Self::listed`] finds them.
+    pub(crate) fn listed_pair(&self, operands: &[Operand]) -> TableResult<[Amount; 2]> {
+        let found = self.listed(operands)?;
+        found.try_into().map_err(|_| Doubt::Open)
+    }
+
     /// The figures of two operands about one part of the company, if each is sure and both rows
     /// have the same label: "operating income of the North" and its revenue.
     pub(crate) fn of_one_part(
@@ -96,10 +102,7 @@ impl Tables {
             self.check_comparable(&pair)?;
             return Ok(pair);
         }
-        let listed = self.listed(operands);
-        let listed: TableResult<[Amount; 2]> =
-            listed.and_then(|pair| pair.try_into().map_err(|_| Doubt::Open));
-        let mut pair = match (listed, operands) {
+        let mut pair = match (self.listed_pair(operands), operands) {
             // A whole without a row of its own is the sum of all rows.
             (Err(_), [part, whole]) if whole.total && self.is_single_table() => {
                 let all = self.in_labels(whole, None)?;

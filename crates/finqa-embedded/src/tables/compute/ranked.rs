@@ -112,10 +112,7 @@ impl Tables {
 
     /// The larger or smaller of two figures, answered by the name of its row, or of its column if
     /// both are in one row.
-    pub(crate) fn larger(&self, pair: &[Amount], largest: bool) -> TableResult<DirectAnswer> {
-        let [a, b] = pair else {
-            return Err(Doubt::Open);
-        };
+    pub(crate) fn larger(&self, [a, b]: &[Amount; 2], largest: bool) -> TableResult<DirectAnswer> {
         let more = a.number() - b.number();
         if more.abs() <= 0.0 {
             return missing("both are equal");

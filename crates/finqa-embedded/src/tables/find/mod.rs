@@ -334,9 +334,9 @@ impl Tables {
     fn quotient(&self, part: &Operand, whole: &Operand, asked: Option<Period>) -> Option<Amount> {
         let spans = asked.into_iter().collect();
         let pair = [part.of_spans(spans), whole.clone()];
-        let [part, whole]: [Amount; 2] = match self.of_one_part(&pair, asked) {
+        let [part, whole] = match self.of_one_part(&pair, asked) {
             Some(pair) => pair,
-            None => self.listed(&pair).ok()?.try_into().ok()?,
+            None => self.listed_pair(&pair).ok()?,
         };
         let doubt = part.doubt.clone().or_else(|| whole.doubt.clone());
         let doubt = doubt.or_else(|| self.may_be_credit(&part));
