@@ -15,6 +15,7 @@ use finqa_core::question::Document;
 use crate::reading::prose::{self, ProseNumber};
 use crate::reading::text::{TextToken, TokenKind, tokenize};
 use crate::tables::page::Tables;
+use crate::tables::page::weights::Weights;
 use crate::tables::question;
 use crate::tables::question::asked::{self, Operation};
 use crate::tables::question::operand::Operand;
@@ -82,7 +83,7 @@ pub(crate) struct StatedFact {
 }
 
 /// What a sentence must have to answer a question.
-struct Subject {
+struct Subject<'t> {
     /// Stems of what is counted; empty if the question asks for an amount.
     counted: HashSet<String>,
     /// True if people who work for the company are counted.
@@ -90,8 +91,7 @@ struct Subject {
     /// For each way to say the question, the other stems that the sentence must have.
     ways: Vec<Vec<String>>,
     percent: bool,
-    /// The words of the company's name.
-    company: Vec<String>,
+    weights: &'t Weights,
     /// Stems of all words of the question.
     asked: HashSet<String>,
 }
@@ -136,7 +136,7 @@ impl Tables {
     }
 
     /// What a sentence must have to answer a question for this operand.
-    fn subject(&self, of: &Operand, question: &str) -> Subject {
+    fn subject(&self, of: &Operand, question: &str) -> Subject<'_> {
         let is_people = |words: &[String]| words.iter().any(|word| PEOPLE.contains(word));
         let of_people = of.names.iter().any(|one| is_people(&one.name.stems));
         let words = || of.words.iter().map(|word| word.stem.clone());
@@ -163,7 +163,7 @@ impl Tables {
             counted,
             people,
             percent: of.wants_percent(),
-            company: self.weights.company.clone(),
+            weights: &self.weights,
             asked: stemmed(&question.to_lowercase().replace('-', " ")),
         }
     }
@@ -174,7 +174,7 @@ impl Tables {
         &self,
         paragraph: usize,
         sentence: &[TextToken<'_>],
-        subject: &Subject,
+        subject: &Subject<'_>,
         period: Option<&Period>,
     ) -> Option<StatedFact> {
         let text: Vec<&str> = sentence.iter().map(|token| token.text.as_ref()).collect();
@@ -222,7 +222,7 @@ impl Tables {
     }
 }
 
-impl Subject {
+impl Subject<'_> {
     /// True if a paragraph can have the answer: it has a digit, and the stems of the question as
     /// substrings ("member" for "team members"). This is checked first, because it is much faster
     /// than to read the sentences.
@@ -338,8 +338,7 @@ impl Subject {
         });
         let has = before.next().is_some_and(|verb| HAVING.contains(verb));
         let subject = before.take(SUBJECT).any(|word| {
-            lists("we company corporation group", word)
-                || self.company.iter().any(|own| own == word)
+            lists("we company corporation group", word) || self.weights.is_of_company(word)
         });
         counts && !number.dollar && !number.percent && has && subject
     }

@@ -21,7 +21,7 @@ pub(crate) struct Weights {
     /// The weight of a word that no label has.
     unknown: f64,
     /// The words of the company's name, which name no figure.
-    pub(crate) company: Vec<String>,
+    company: Vec<String>,
 }
 
 impl Weights {
