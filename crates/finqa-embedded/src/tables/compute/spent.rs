@@ -226,8 +226,8 @@ impl Tables {
         in_one_currency(&rows)?;
         let expr = operations::sum(leaves).ok_or(Doubt::Open)?;
         Ok(DirectAnswer {
-            // As for one figure of a single table (`concept`). Multiplied for each row, as in other
-            // answers, it would be near 0 for a long list.
+            // As for one figure of a single table (`confidence`). Multiplied for each row, as in
+            // other answers, it would be near 0 for a long list.
             confidence: 0.95,
             ..answer(SUM_OF_ROWS, expr, UnitKind::Number)
         })
@@ -251,10 +251,8 @@ impl Tables {
             row: row.row,
             column,
         };
-        let unread = self
-            .row(place)
-            .is_some_and(|read| read.unread.iter().any(|(c, _)| *c == column));
-        let cell = self.cell(place).filter(|cell| !cell.percent && !unread);
+        let cell = self.cell(place).filter(|cell| !cell.percent);
+        let cell = cell.filter(|_| self.why_unread(place).is_none());
         let leaf = cell.and_then(|cell| find::leaf(&cell.literal(), place));
         let Some(mut leaf) = leaf else {
             let heading = list.headings.get(column).map_or("", String::as_str);

@@ -144,10 +144,7 @@ impl Tables {
         let Some(best) = best.filter(|_| !found.first().is_some_and(better)) else {
             return Ok(());
         };
-        let row = self.row(best.place).into_iter();
-        let mut unread = row.flat_map(|row| &row.unread);
-        let why = unread.find(|(column, _)| *column == best.place.column);
-        let why = why.map_or("not read", |(_, why)| why);
+        let why = self.why_unread(best.place).unwrap_or("not read");
         missing(format!("{} is {why}", self.full_name(best.place)))
     }
 }

@@ -21,6 +21,13 @@ impl Tables {
         self.row(place)?.cells.get(place.column)?.as_ref()
     }
 
+    /// The reason why a cell that looks like a figure could not be read; `None` for other cells.
+    pub(crate) fn why_unread(&self, place: Place) -> Option<&str> {
+        let mut unread = self.row(place)?.unread.iter();
+        let (_, why) = unread.find(|(column, _)| *column == place.column)?;
+        Some(why)
+    }
+
     /// The labels of a cell's row and column.
     pub(crate) fn labels_of(&self, place: Place) -> impl Iterator<Item = &Label> {
         let row = self.row(place).map(|row| &row.label);
