@@ -274,9 +274,9 @@ impl Comparison<'_> {
         let label = &self.row.label;
         self.unsaid().any(|word| {
             // Per share, earnings are always those of the shareholders.
-            let per_share = label.words.iter().any(|own| own == "share");
+            let per_share = label.words.contains("share");
             // "Net sales" and "sales" are one figure.
-            let sales = label.words.iter().any(|own| SALES_STEMS.contains(own));
+            let sales = label.is_one_of(&SALES_STEMS);
             let balance = self.table.statement == Some(Statement::Balances);
             word.starts_with("attribut") && !per_share || word == "net" && !sales && !balance
         })

@@ -39,6 +39,20 @@ pub(crate) fn rounds_alike(a: f64, b: f64) -> bool {
     within(a, b, ROUNDED_ALIKE)
 }
 
+impl NamedStatement {
+    /// True if the table is this statement. The word "cash" in the title distinguishes the cash
+    /// flow statement from the income statement.
+    pub(crate) fn is(self, table: &ReportTable) -> bool {
+        let of_cash = table.title.contains("cash");
+        match (self, table.statement) {
+            (Self::Balances, Some(Statement::Balances)) => true,
+            (Self::CashFlows, Some(Statement::Flows)) => of_cash,
+            (Self::Income, Some(Statement::Flows)) => !of_cash,
+            _ => false,
+        }
+    }
+}
+
 impl Tables {
     /// The primary statement that contains the figure; `None` for a note.
     pub(crate) fn statement_of(&self, one: &FitFigure) -> Option<Statement> {

@@ -10,12 +10,11 @@ use finqa_core::page::period::Period;
 use super::fit::FitFigure;
 use super::statements::rounds_alike;
 use super::{Amount, keep, keep_latest};
-use crate::tables::page::table::{ReportRow, ReportTable, brackets};
+use crate::tables::page::table::{ReportRow, brackets};
 use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question::asked::{Asked, Operation};
 use crate::tables::question::operand::Operand;
 use crate::tables::question::operands::operand;
-use crate::tables::question::phrases::NamedStatement;
 use crate::tables::question::token::{Token, TokenPart};
 use crate::tables::question::{self, follow_up};
 use crate::tables::words::{lists, plain_stems, same_word};
@@ -61,20 +60,6 @@ fn find(text: &[(Range<usize>, String)], label: &[String]) -> Option<Range<usize
         }
         Some(start.start..end)
     })
-}
-
-impl NamedStatement {
-    /// True if the table is this statement. The word "cash" in the title distinguishes the cash
-    /// flow statement from the income statement.
-    pub(crate) fn is(self, table: &ReportTable) -> bool {
-        let of_cash = table.title.contains("cash");
-        match (self, table.statement) {
-            (Self::Balances, Some(Statement::Balances)) => true,
-            (Self::CashFlows, Some(Statement::Flows)) => of_cash,
-            (Self::Income, Some(Statement::Flows)) => !of_cash,
-            _ => false,
-        }
-    }
 }
 
 impl Tables {
