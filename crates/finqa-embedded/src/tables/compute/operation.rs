@@ -310,8 +310,7 @@ impl Tables {
         let of = of.of_spans(Vec::new());
         let ago = late.map(Period::year_before);
         let late = self.figure(&of, late, None)?;
-        let period_of = |at: Place| self.table(at)?.period_of(at.row, at.column);
-        let period = places(&late.expr).find_map(period_of);
+        let period = places(&late.expr).find_map(|at| self.period_at(at));
         let before = early.or(period.map(Period::year_before)).or(ago);
         // The earlier period has the length of the later one.
         let before = before.map(|before| Period {

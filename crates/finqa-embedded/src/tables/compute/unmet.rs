@@ -64,7 +64,7 @@ impl Tables {
     /// range of periods, the first and the last suffice.
     fn has_periods(&self, amounts: &[Amount], asked: &Asked) -> bool {
         let cells = amounts.iter().flat_map(|one| places(&one.expr));
-        let periods = cells.map(|at| self.table(at)?.period_of(at.row, at.column));
+        let periods = cells.map(|at| self.period_at(at));
         let periods: Vec<Option<Period>> = periods.collect();
         let of_cell = |span: &Period| {
             let mut periods = periods.iter();

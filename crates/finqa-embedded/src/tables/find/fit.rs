@@ -191,18 +191,6 @@ impl ReportTable {
         }
     }
 
-    /// The period of a cell, from its column or its row; `None` if neither names one.
-    pub(crate) fn period_of(&self, row: usize, column: usize) -> Option<Period> {
-        let (row, column) = (self.rows.get(row)?.label.period, self.columns.get(column)?);
-        match (column.label.period, row) {
-            // The row completes a heading without a year, such as "Q1".
-            (Some(own), Some(row)) if own.end.year.is_none() || self.single => Some(own.or(row)),
-            // The title of a schedule names the day from which it counts, its rows name the years.
-            (Some(_), Some(row)) if column.is_dated_by_title => Some(row),
-            (own, row) => own.or(row),
-        }
-    }
-
     /// True if the corner of a single table has the word. It is about all rows then.
     pub(crate) fn is_heading(&self, word: &str) -> bool {
         self.single && self.title.iter().any(|own| same_word(own, word))

@@ -1,5 +1,7 @@
 //! Looks up a cell of the tables by its place, and names it.
 
+use finqa_core::page::period::Period;
+
 use super::Tables;
 use super::figure::ReportFigure;
 use super::table::{Label, Place, ReportColumn, ReportRow, ReportTable};
@@ -57,6 +59,11 @@ impl Tables {
         format!("{row} · {column}")
     }
 
+    /// The period of a cell; `None` without one.
+    pub(crate) fn period_at(&self, place: Place) -> Option<Period> {
+        self.table(place)?.period_of(place.row, place.column)
+    }
+
     /// The names of a cell's row and column, as evidence shows them.
     pub(crate) fn cell_name(&self, place: Place) -> String {
         let row = self.row(place).map(|row| row.printed.trim());
@@ -70,5 +77,19 @@ impl Tables {
     pub(crate) fn cell_id(&self, place: Place) -> String {
         let first = self.table(place).map_or(0, |table| table.first_row);
         format!("r{}c{}", first + place.row, place.column)
+    }
+}
+
+impl ReportTable {
+    /// The period of a cell, from its column or its row; `None` if neither names one.
+    pub(crate) fn period_of(&self, row: usize, column: usize) -> Option<Period> {
+        let (row, column) = (self.rows.get(row)?.label.period, self.columns.get(column)?);
+        match (column.label.period, row) {
+            // The row completes a heading without a year, such as "Q1".
+            (Some(own), Some(row)) if own.end.year.is_none() || self.single => Some(own.or(row)),
+            // The title of a schedule names the day from which it counts, its rows name the years.
+            (Some(_), Some(row)) if column.is_dated_by_title => Some(row),
+            (own, row) => own.or(row),
+        }
     }
 }
