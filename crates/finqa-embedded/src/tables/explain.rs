@@ -136,7 +136,7 @@ impl Tables {
         doubt: Option<&Doubt>,
     ) -> impl Iterator<Item = String> {
         let named = operands.iter().filter(|of| of.is_named());
-        let others = named.filter_map(|of| match self.figure(of, None, None) {
+        let others = named.filter_map(|of| match self.figure(of, None) {
             Ok(amount) => amount.doubt,
             Err(why) => Some(why),
         });

@@ -212,7 +212,7 @@ impl Tables {
             let Some(of) = asked.operands.first().filter(|_| looks_up) else {
                 return Err(why);
             };
-            let guess = self.look_up(self.figure(of, None, None)?, of);
+            let guess = self.look_up(self.figure(of, None)?, of);
             let doubt = Some(why);
             Ok(DirectAnswer { doubt, ..guess })
         })?;

@@ -53,7 +53,7 @@ impl Tables {
     /// The groups of parts of a figure in a period: first those that add up to the figure of the
     /// statements, then those that add up to a total with this name in any table.
     pub(crate) fn groups_of(&self, of: &Operand, asked: Option<Period>) -> Vec<Group> {
-        let whole = self.figure(of, asked, None);
+        let whole = self.figure(of, asked);
         // Parts that add up to a doubtful figure would be as doubtful.
         let whole = whole.ok().filter(|whole| whole.doubt.is_none());
         let mut groups = whole.map_or_else(Vec::new, |whole| self.groups(&whole));

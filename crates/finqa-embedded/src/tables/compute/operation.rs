@@ -157,7 +157,7 @@ impl Tables {
         if !of.is_named() && !of.total {
             return Err(Doubt::Open);
         }
-        self.figure(of, None, None).or_else(|why| {
+        self.figure(of, None).or_else(|why| {
             let parts = (of.total && self.is_single_table()).then(|| self.in_labels(of, None));
             self.sum(&parts.and_then(Result::ok).ok_or(why)?)
         })
@@ -309,7 +309,7 @@ impl Tables {
         };
         let of = of.of_spans(Vec::new());
         let ago = late.map(Period::year_before);
-        let late = self.figure(&of, late, None)?;
+        let late = self.figure(&of, late)?;
         let period = places(&late.expr).find_map(|at| self.period_at(at));
         let before = early.or(period.map(Period::year_before)).or(ago);
         // The earlier period has the length of the later one.
@@ -317,7 +317,7 @@ impl Tables {
             months: before.months.or(period.and_then(|period| period.months)),
             ..before
         });
-        match self.figure(&of, before, late.place()) {
+        match self.figure_near(&of, before, late.place()) {
             Ok(early) if early.at.is_none() || early.place() != late.place() => Ok([late, early]),
             Err(why) if self.is_single_table() => Err(why),
             // In a report, any other column of the row is a guess.

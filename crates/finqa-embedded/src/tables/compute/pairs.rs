@@ -26,9 +26,10 @@ impl Tables {
     /// in any table.
     pub(crate) fn listed(&self, operands: &[Operand]) -> TableResult<Vec<Amount>> {
         let common = common_period(operands);
-        let figure = |of: &Operand, near: Option<Place>| self.figure(of, common, near);
         let figures = |near: Option<Place>| -> TableResult<Vec<Amount>> {
-            operands.iter().map(|of| figure(of, near)).collect()
+            let figures = operands.iter();
+            let figures = figures.map(|of| self.figure_near(of, common, near));
+            figures.collect()
         };
         let apart = |of: &Operand| !of.rows.is_empty() || !of.except.is_empty() || of.both_terms;
         if operands.iter().any(apart) {
@@ -40,7 +41,9 @@ impl Tables {
             return self.paired([part, whole], common);
         }
         // Try the row and the column of each figure that is found by itself.
-        let alone = operands.iter().filter_map(|of| figure(of, None).ok());
+        let alone = operands
+            .iter()
+            .filter_map(|of| self.figure(of, common).ok());
         let together = alone.filter_map(|one| one.place()).find_map(|place| {
             let in_line = |one: &Amount| {
                 let at = one.place();
@@ -79,7 +82,7 @@ impl Tables {
         if self.is_single_table() || part.words.is_empty() || own.ne(of_whole) {
             return None;
         }
-        let figure = |of: &Operand| self.figure(of, asked, None).ok();
+        let figure = |of: &Operand| self.figure(of, asked).ok();
         let (part, whole) = figure(part).zip(figure(whole))?;
         let name = |one: &Amount| {
             let at = one.place().filter(|_| one.doubt.is_none())?;
@@ -109,7 +112,7 @@ impl Tables {
                 let near = all.first().and_then(|one| one.at);
                 let place = near.map(|at| at.place);
                 let period = near.and_then(|at| at.period);
-                [self.figure(part, period, place)?, self.sum(&all)?]
+                [self.figure_near(part, period, place)?, self.sum(&all)?]
             }
             // In a report, the two figures can be in different statements.
             (found, [part, whole]) if !self.is_single_table() => {
@@ -156,7 +159,7 @@ impl Tables {
             return together;
         }
         let [part, whole] = of;
-        let [alone, all] = of.map(|of| self.figure(of, asked, None));
+        let [alone, all] = of.map(|of| self.figure(of, asked));
         // "What share of sales came from the North?" asks for a part that adds up to the sales.
         if let Ok(all) = &all
             && all.doubt.is_none()

@@ -58,7 +58,7 @@ impl Tables {
         let Some((count, months)) = of.each else {
             return of.clone();
         };
-        let latest = self.figure(&of.of_spans(Vec::new()), None, None).ok();
+        let latest = self.figure(&of.of_spans(Vec::new()), None).ok();
         let place = latest.and_then(|one| places(&one.expr).next());
         // If the figure is not found, the first table tells the periods.
         let table = place.map_or(0, |at| at.table);
@@ -101,10 +101,10 @@ impl Tables {
         let at = if self.is_single_table() {
             None
         } else {
-            places(&self.figure(&undated, None, None)?.expr).next()
+            places(&self.figure(&undated, None)?.expr).next()
         };
         for span in self.series_of(of, length, at.map_or(0, |at| at.table)) {
-            let amount = self.figure(&undated, Some(span), None)?;
+            let amount = self.figure(&undated, Some(span))?;
             let name = self.name_of_period(span, &amount, which);
             out.push(Amount { name, ..amount });
         }

@@ -27,7 +27,7 @@ impl Tables {
     /// The figures of several periods, in the order asked. A doubt about one is a doubt about all.
     pub(crate) fn each(&self, of: &Operand) -> TableResult<DirectAnswer> {
         let undated = of.of_spans(Vec::new());
-        let figure = |span: &Period| self.figure(&undated, Some(*span), None);
+        let figure = |span: &Period| self.figure(&undated, Some(*span));
         let found: Vec<Amount> = of.spans.iter().map(figure).collect::<TableResult<_>>()?;
         self.in_one_unit(&found)?;
         self.are_of_one_kind(&found)?;

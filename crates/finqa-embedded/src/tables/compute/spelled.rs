@@ -179,7 +179,7 @@ impl Tables {
         let own = part.get(..end.map_or(0, |at| at + 1)).unwrap_or_default();
         let term = operand(own, Some(&[Cue::And])).filter(|term| term.joins);
         let term = term.map(|term| term.of_spans(of.spans.clone()));
-        let row = term.and_then(|term| self.figure(&term, None, None).ok());
+        let row = term.and_then(|term| self.figure(&term, None).ok());
         row.is_some_and(|row| {
             let name = row.place().map(|at| self.full_name(at).to_lowercase());
             row.doubt.is_none() && name.is_some_and(|name| name.contains(" and "))
@@ -190,7 +190,7 @@ impl Tables {
     fn value_of(&self, of: &Spelled) -> Option<Amount> {
         let sum = |terms: &[(Operand, bool)]| {
             let terms = terms.iter();
-            let found = terms.map(|(of, minus)| Some((self.figure(of, None, None).ok()?, *minus)));
+            let found = terms.map(|(of, minus)| Some((self.figure(of, None).ok()?, *minus)));
             self.add_up(found.collect::<Option<_>>()?)
         };
         let above = sum(&of.above)?;

@@ -223,10 +223,16 @@ impl Tables {
         })
     }
 
-    /// The figure of an operand in the operand's own period, or else in `asked`. If several figures
-    /// fit, the one in the row or the column of `near`. A printed figure whose labels say no more
-    /// than the operand precedes a quotient, a measure and a sum of parts, in this order.
-    pub(crate) fn figure(
+    /// The figure of an operand in the operand's own period, or else in `asked`. A printed figure
+    /// whose labels say no more than the operand precedes a quotient, a measure and a sum of parts,
+    /// in this order.
+    pub(crate) fn figure(&self, of: &Operand, asked: Option<Period>) -> TableResult<Amount> {
+        self.figure_near(of, asked, None)
+    }
+
+    /// The figure that [`Self::figure`] finds; if several figures fit, the one in the row or the
+    /// column of `near`.
+    pub(crate) fn figure_near(
         &self,
         of: &Operand,
         asked: Option<Period>,

@@ -154,7 +154,7 @@ impl Tables {
         let whole = of.of_whole();
         let mut named = whole.clone();
         named.words.extend_from_slice(&words);
-        let printed = self.figure(&named, asked, None);
+        let printed = self.figure(&named, asked);
         let is_meant = |one: &Amount| {
             let name = one.place().map(|at| plain_stems(&self.full_name(at)));
             let says = |name: Vec<String>| words.iter().all(|word| name.contains(&word.stem));
@@ -163,7 +163,7 @@ impl Tables {
         if printed.as_ref().is_ok_and(is_meant) {
             return printed;
         }
-        let all = self.figure(&whole, asked, None)?;
+        let all = self.figure(&whole, asked)?;
         // The first word is the cue of the exclusion: "outside".
         // "Latin America and Canada" can be the name of one part or of two; one is tried first.
         let one = words.get(1..).unwrap_or_default();
