@@ -182,12 +182,9 @@ impl Tables {
     fn explain_operand(&self, of: &Operand, asked: &Asked, taken: &[Place]) -> AskedFigure {
         let names = of.names.iter().map(|one| one.name.written);
         // All rows of an operand have the same label, so the first is enough.
-        let rows = of.rows.iter().take(1);
-        let rows = rows.filter_map(|(table, row)| {
-            let row = self.tables.get(*table)?.rows.get(*row)?;
-            Some(row.printed.trim())
-        });
-        let names: Vec<&str> = names.chain(rows).collect();
+        let row = of.rows.first().and_then(|place| self.row(*place));
+        let label = row.map(|row| row.printed.trim());
+        let names: Vec<&str> = names.chain(label).collect();
         let words = distinct(of.words.iter().map(|word| word.text.clone()));
         let marks = marks(of, &names);
         let (name, qualifiers) = if names.is_empty() {
@@ -218,15 +215,14 @@ impl Tables {
         all.retain(fits);
         let is_taken = |one: &FitFigure| taken.contains(&one.place);
         // Keep one cell of each row: the one that the answer takes, otherwise the latest.
-        let row = |one: &FitFigure| (one.place.table, one.place.row);
         let rank = |one: &FitFigure| (is_taken(one), one.period.map(|period| period.order()));
         let beaten = |one: &FitFigure| {
-            let mut others = all.iter().filter(|other| row(other) == row(one));
+            let mut others = all.iter().filter(|other| other.place.shares_row(one.place));
             !is_taken(one) && others.any(|other| rank(other) > rank(one))
         };
         let mut kept: Vec<FitFigure> = Vec::new();
         for one in all.iter().filter(|one| !beaten(one)) {
-            let known = kept.iter().any(|other| row(other) == row(one));
+            let known = kept.iter().any(|other| other.place.shares_row(one.place));
             if is_taken(one) || !known {
                 kept.push(*one);
             }

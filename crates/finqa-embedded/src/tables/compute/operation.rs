@@ -323,9 +323,8 @@ impl Tables {
             // In a report, any other column of the row is a guess.
             _ => {
                 let at = late.place().ok_or(Doubt::Open)?;
-                let row = |place: Place| (place.table, place.row);
                 let mut all = self.candidates(&of, None).into_iter();
-                let other = all.find(|one| row(one.place) == row(at) && one.place != at);
+                let other = all.find(|one| one.place.shares_row(at) && one.place != at);
                 let early = other.and_then(|one| self.amount(one)).ok_or(Doubt::Open)?;
                 let doubt = Some(Doubt::missing("the page has no period before it"));
                 Ok([late, Amount { doubt, ..early }])

@@ -173,11 +173,7 @@ impl ReportTable {
     /// A figure of which only place, period and plan are known.
     fn unknown(&self, row: usize, column: usize) -> FitFigure {
         FitFigure {
-            place: Place {
-                table: self.index,
-                row,
-                column,
-            },
+            place: self.place(row, column),
             score: 0.0,
             full: false,
             unqualified: false,

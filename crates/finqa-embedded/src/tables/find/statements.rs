@@ -139,10 +139,10 @@ impl Tables {
         self.tables.iter().flat_map(ReportTable::figures)
     }
 
-    /// The figures of a row, given its table and its index there.
-    pub(crate) fn figures_of(&self, (at, row): (usize, usize)) -> impl Iterator<Item = FitFigure> {
-        let table = self.tables.get(at).into_iter();
-        table.flat_map(move |table| table.figures_of(row))
+    /// The figures in the row of a cell.
+    pub(crate) fn figures_of(&self, place: Place) -> impl Iterator<Item = FitFigure> {
+        let table = self.table(place).into_iter();
+        table.flat_map(move |table| table.figures_of(place.row))
     }
 
     /// True if the row's own label, without its section, has all words of one of the readings,

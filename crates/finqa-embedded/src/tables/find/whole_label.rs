@@ -10,7 +10,7 @@ use finqa_core::page::period::Period;
 use super::fit::FitFigure;
 use super::statements::rounds_alike;
 use super::{Amount, keep, keep_latest};
-use crate::tables::page::table::{ReportRow, brackets};
+use crate::tables::page::table::{Place, ReportRow, brackets};
 use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question::asked::{Asked, Operation};
 use crate::tables::question::operand::Operand;
@@ -71,7 +71,7 @@ impl Tables {
         let statements = tables.filter(|table| table.statement.is_some());
         let rows = statements.flat_map(|table| {
             let rows = table.rows.iter().enumerate().skip(1);
-            rows.map(move |(row, read)| ((table.index, row), read))
+            rows.map(move |(row, read)| (table.place(row, 0), read))
         });
         let mut labels: Vec<(Range<usize>, Vec<String>)> = rows
             .clone()
@@ -98,14 +98,14 @@ impl Tables {
                     && beside.iter().all(says)
                     && is_section
             };
-            let mut found: Vec<((usize, usize), &ReportRow)> =
-                rows.clone().filter(|(_, row)| fits(row)).collect();
+            let found = rows.clone().filter(|(_, row)| fits(row));
+            let mut found: Vec<(Place, &ReportRow)> = found.collect();
             // "(Gains) losses" and "Gains (losses)" have the same words. Keep the rows whose
             // printed label is in the question.
             let printed = |row: &ReportRow| lower.contains(&row.printed.trim().to_lowercase());
             keep(&mut found, |(_, row)| printed(row));
             keep(&mut found, |(_, row)| !beside.is_empty() && exactly(row));
-            let rows: Vec<(usize, usize)> = found.into_iter().map(|(place, _)| place).collect();
+            let rows: Vec<Place> = found.into_iter().map(|(place, _)| place).collect();
             // If no row of this label has a figure in the period, the question may mean another
             // name.
             let dated = |span: &Period| {
@@ -156,7 +156,7 @@ impl Tables {
             let statement = of.statement;
             statement.is_none_or(|named| self.is_in(named, one.place))
         };
-        let of_rows = |one: &FitFigure| of.rows.contains(&(one.place.table, one.place.row));
+        let of_rows = |one: &FitFigure| of.rows.iter().any(|row| row.shares_row(one.place));
         let every = self.figures().filter(of_rows);
         let mut all: Vec<FitFigure> = every
             .filter(|one| one.period.is_some() && named(one))

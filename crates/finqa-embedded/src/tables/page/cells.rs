@@ -6,6 +6,13 @@ use super::Tables;
 use super::figure::ReportFigure;
 use super::table::{Label, Place, ReportColumn, ReportRow, ReportTable};
 
+impl Place {
+    /// True if both cells are in one row.
+    pub(crate) fn shares_row(self, other: Self) -> bool {
+        (self.table, self.row) == (other.table, other.row)
+    }
+}
+
 impl Tables {
     pub(crate) fn table(&self, place: Place) -> Option<&ReportTable> {
         self.tables.get(place.table)
@@ -81,6 +88,14 @@ impl Tables {
 }
 
 impl ReportTable {
+    pub(crate) fn place(&self, row: usize, column: usize) -> Place {
+        Place {
+            table: self.index,
+            row,
+            column,
+        }
+    }
+
     /// The period of a cell, from its column or its row; `None` if neither names one.
     pub(crate) fn period_of(&self, row: usize, column: usize) -> Option<Period> {
         let (row, column) = (self.rows.get(row)?.label.period, self.columns.get(column)?);

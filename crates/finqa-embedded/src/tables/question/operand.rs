@@ -8,6 +8,7 @@ use super::names::{
 };
 use super::phrases::NamedStatement;
 use crate::reading::text::stem;
+use crate::tables::page::table::Place;
 use crate::tables::words::{SaidWord, stems};
 
 /// Maximum number of ways to say an operand that are tried, which limits the time: each is compared
@@ -78,8 +79,8 @@ pub(crate) struct Operand {
     pub(crate) except: Vec<SaidWord>,
     /// The statement that the question names.
     pub(crate) statement: Option<NamedStatement>,
-    /// The rows whose whole label the question repeats, each as table and row.
-    pub(crate) rows: Vec<(usize, usize)>,
+    /// The cells with the labels that the question repeats as a whole.
+    pub(crate) rows: Vec<Place>,
 }
 
 impl Operand {
