@@ -206,7 +206,7 @@ impl Tables {
                 out.extend(groups);
             }
             for row in 1..table.rows.len() {
-                let columns = table.columns.iter().enumerate().skip(1);
+                let columns = table.figure_columns();
                 let parts = columns
                     .filter_map(|(at, column)| Some((column.label.name.clone(), figure(row, at)?)));
                 let parts: Vec<Part> = parts.collect();
@@ -347,7 +347,7 @@ fn rows_that_add_up(
     let mut out = Vec::new();
     let printed = |row: usize| table.rows.get(row)?.cells.get(column)?.as_ref();
     let part = |row: usize| part_of_column(table, row, column, figure);
-    for (start, row) in table.rows.iter().enumerate().skip(1) {
+    for (start, row) in table.body() {
         let rows = (start..table.rows.len()).take(MOST_PARTS);
         let run: Vec<Part> = rows.map_while(part).collect();
         let starts = (2..=run.len()).filter_map(|length| run.get(..length));
@@ -365,7 +365,7 @@ fn rows_that_add_up(
         }));
     }
     let mut repeated: BTreeMap<String, Vec<Part>> = BTreeMap::new();
-    for (at, row) in table.rows.iter().enumerate().skip(1) {
+    for (at, row) in table.body() {
         if let Some(figure) = figure(at, column).filter(|_| !row.heading.is_empty()) {
             let name = row.printed.to_lowercase().replace("(loss)", "");
             // Treat "Operating loss" under one segment like "Operating income" under the others.

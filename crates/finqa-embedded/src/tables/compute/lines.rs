@@ -110,13 +110,13 @@ impl Tables {
 /// One line for each column, with its figures in rows that are not totals. In a report, one line
 /// for each section of a column.
 fn lines_by_rows<'t>(table: &'t ReportTable, figure: FigureAt<'_>) -> Vec<Unscored<'t>> {
-    let rows: Vec<(usize, &ReportRow)> = table.rows.iter().enumerate().skip(1).collect();
+    let rows: Vec<(usize, &ReportRow)> = table.body().collect();
     let is_part = |(at, row): &&(usize, &ReportRow)| {
         let ends = table.single && !table.is_part(*at);
         !ends && !row.label.total
     };
     let mut out = Vec::new();
-    for (c, column) in table.columns.iter().enumerate().skip(1) {
+    for (c, column) in table.figure_columns() {
         for rows in rows.chunk_by(|(_, a), (_, b)| table.single || a.section == b.section) {
             let parts = rows.iter().filter(is_part);
             let figures = parts.filter_map(|(r, _)| figure(*r, c)).collect();
@@ -131,10 +131,10 @@ fn lines_by_rows<'t>(table: &'t ReportTable, figure: FigureAt<'_>) -> Vec<Unscor
 /// The figures of each row without totals.
 fn lines_by_columns<'t>(table: &'t ReportTable, figure: FigureAt<'_>) -> Vec<Unscored<'t>> {
     let line = |(r, row): (usize, &'t ReportRow)| {
-        let columns = table.columns.iter().enumerate().skip(1);
+        let columns = table.figure_columns();
         let parts = columns.filter(|(_, column)| !column.label.total);
         let figures = parts.filter_map(|(c, _)| figure(r, c)).collect();
         (Line::new(false, figures), &row.label, &*row.section)
     };
-    table.rows.iter().enumerate().skip(1).map(line).collect()
+    table.body().map(line).collect()
 }

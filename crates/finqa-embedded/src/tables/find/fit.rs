@@ -130,8 +130,7 @@ impl Tables {
         found: &[FitFigure],
     ) -> TableResult<()> {
         let unread = self.tables.iter().flat_map(|table| {
-            let rows = table.rows.iter().enumerate().skip(1);
-            rows.flat_map(move |(r, row)| {
+            table.body().flat_map(move |(r, row)| {
                 let columns = row.unread.iter().map(|(c, _)| *c).filter(|c| *c > 0);
                 columns.map(move |c| table.unknown(r, c))
             })

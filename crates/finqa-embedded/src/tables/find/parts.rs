@@ -53,7 +53,7 @@ impl Tables {
         let names: Vec<HashSet<String>> = names.filter(|one| !one.is_empty()).collect();
         let mut balances = self.statements(Statement::Balances);
         balances.find_map(|table| {
-            let rows = table.rows.iter().enumerate().skip(1);
+            let rows = table.body();
             let named = |row: &ReportRow| {
                 let words = row.label.words.to_vec();
                 let of_term = of.both_terms || says_term(&words);
@@ -98,8 +98,7 @@ impl Tables {
         let names: Vec<HashSet<String>> = readings.iter().map(|one| core(one, VAGUE)).collect();
         let mut flows = self.statements(Statement::Flows);
         flows.find_map(|table| {
-            let mut rows = table.rows.iter().enumerate().skip(1);
-            let (start, first) = rows.find(|(_, row)| {
+            let (start, first) = table.body().find(|(_, row)| {
                 let section = core(&plain_stems(&row.heading), VAGUE);
                 !section.is_empty() && names.contains(&section)
             })?;

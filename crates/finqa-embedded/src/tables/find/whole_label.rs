@@ -70,7 +70,7 @@ impl Tables {
         let tables = self.tables.iter();
         let statements = tables.filter(|table| table.statement.is_some());
         let rows = statements.flat_map(|table| {
-            let rows = table.rows.iter().enumerate().skip(1);
+            let rows = table.body();
             rows.map(move |(row, read)| (table.place(row, 0), read))
         });
         let mut labels: Vec<(Range<usize>, Vec<String>)> = rows

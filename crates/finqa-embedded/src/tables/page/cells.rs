@@ -88,6 +88,16 @@ impl Tables {
 }
 
 impl ReportTable {
+    /// The rows below the header, each with its index.
+    pub(crate) fn body(&self) -> impl Iterator<Item = (usize, &ReportRow)> + Clone {
+        self.rows.iter().enumerate().skip(1)
+    }
+
+    /// The columns behind that of the labels, each with its index.
+    pub(crate) fn figure_columns(&self) -> impl Iterator<Item = (usize, &ReportColumn)> {
+        self.columns.iter().enumerate().skip(1)
+    }
+
     pub(crate) fn place(&self, row: usize, column: usize) -> Place {
         Place {
             table: self.index,

@@ -274,7 +274,7 @@ impl ReportTable {
     /// The row of the only bare "Total" of a single table; `None` without exactly one, or with fewer
     /// than two rows above it. Rows below it are of another kind: "of which", or a cost.
     fn total_of_parts(&self) -> Option<usize> {
-        let rows = self.rows.iter().enumerate().skip(1);
+        let rows = self.body();
         let mut bare = rows.filter(|(_, row)| row.label.total && row.label.words.len() <= 1);
         match (bare.next(), bare.next()) {
             (Some((only, _)), None) => Some(only).filter(|only| *only > 2),
