@@ -349,8 +349,7 @@ impl Tables {
             return missing("some of the figures are costs that the page prints below zero");
         }
         if let Some(total) = total_of_others(parts).and_then(|one| one.place()) {
-            let total = self.full_name(total);
-            return missing(format!("{total} is a total of the others"));
+            return Err(self.doubt_about(total, "is a total of the others"));
         }
         let sum = operations::sum(parts.iter().map(|part| part.expr.clone()));
         Ok(Amount {

@@ -128,8 +128,8 @@ impl Tables {
             let loses = |at| format!(" {} ", self.name_of(at).to_lowercase()).contains(" loss ");
             let odd = |at: &Place| !self.is_signed(*at) && !loses(*at);
             let odd = a.place().filter(|at| a.number() < 0.0 && odd(at));
-            let why = odd.map(|at| format!("{} is below zero", self.full_name(at)));
-            a.doubt = a.doubt.take().or(why.map(Doubt::missing));
+            let why = odd.map(|at| self.doubt_about(at, "is below zero"));
+            a.doubt = a.doubt.take().or(why);
             return Ok(pair);
         }
         // No share is computed from percentages, nor from amounts of two kinds.

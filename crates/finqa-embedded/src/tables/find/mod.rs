@@ -149,10 +149,14 @@ pub(crate) fn keep_latest(all: &mut Vec<FitFigure>, asked: Option<Period>) {
 }
 
 impl Tables {
+    /// A doubt about a cell, in which `why` follows the cell's name.
+    pub(crate) fn doubt_about(&self, place: Place, why: &str) -> Doubt {
+        Doubt::missing(format!("{} {why}", self.full_name(place)))
+    }
+
     /// The doubt that another cell may be meant.
     pub(crate) fn unclear(&self, place: Place) -> Doubt {
-        let name = self.full_name(place);
-        Doubt::missing(format!("{name} may not be what is meant"))
+        self.doubt_about(place, "may not be what is meant")
     }
 
     /// True if a period is the one asked for, or if the question names none. On a page with a

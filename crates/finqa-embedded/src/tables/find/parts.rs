@@ -150,7 +150,10 @@ impl Tables {
     pub(crate) fn without(&self, of: &Operand, asked: Option<Period>) -> TableResult<Amount> {
         let words = of.except.iter().filter(|word| word.stem != AND);
         let words: Vec<SaidWord> = words.cloned().collect();
-        let whole = of.of_whole();
+        let whole = Operand {
+            except: Vec::new(),
+            ..of.clone()
+        };
         let mut named = whole.clone();
         named.words.extend_from_slice(&words);
         let printed = self.figure(&named, asked);

@@ -136,8 +136,7 @@ impl Tables {
                 !same(one.value, best.value) && one.full >= best.full
             }
         };
-        let is_rival = |one: &&FitFigure| self.is_rival(one, best) && !self.is_of_equity(one);
-        let rivals = every.iter().filter(is_rival);
+        let rivals = every.iter().filter(|one| self.is_rival(one, best));
         // If only the heading of the best figure has a word ("Total equity" under "Stockholders"),
         // a row with the word in its own label may be meant.
         let readings = of.readings();

@@ -109,10 +109,7 @@ impl Tables {
         let flows = row.label.is_one_of(&FLOWS) || names_cost(&row.printed);
         let changes = row.section.iter().any(|word| CHANGES.contains(word));
         let lasts = row.label.is_one_of(&BALANCES) || changes || of.balance;
-        (lasts || !flows).then(|| {
-            let name = self.full_name(place);
-            Doubt::missing(format!("{name} is of a period, and no balance"))
-        })
+        (lasts || !flows).then(|| self.doubt_about(place, "is of a period, and no balance"))
     }
 
     /// The reason for doubt if a change is asked for, and the figure is itself a change:
@@ -122,10 +119,9 @@ impl Tables {
         let row = self.row(one.place)?;
         let changes = row.section.iter().any(|word| CHANGES.contains(word));
         let own = changes || row.label.is_one_of(&CHANGES);
-        (own && self.is_in(NamedStatement::CashFlows, one.place)).then(|| {
-            let name = self.full_name(one.place);
-            Doubt::missing(format!("{name} is a change by itself, as it affects cash"))
-        })
+        let why = "is a change by itself, as it affects cash";
+        (own && self.is_in(NamedStatement::CashFlows, one.place))
+            .then(|| self.doubt_about(one.place, why))
     }
 
     /// True for a figure in a statement of equity. It repeats figures of the other statements.
@@ -201,7 +197,7 @@ impl Tables {
 
     /// True if `one` has the name and the period of `best` but another value: in the same table on
     /// another sheet, or in a primary statement of the same kind, such as depreciation by function
-    /// and in total.
+    /// and in total. False for a statement of equity, which repeats figures of the others.
     pub(crate) fn is_rival(&self, one: &FitFigure, best: &FitFigure) -> bool {
         let (Some(row), Some(of_best)) = (self.row(one.place), self.row(best.place)) else {
             return false;
@@ -215,13 +211,15 @@ impl Tables {
             more.is_some_and(|more| parts.iter().any(|part| more.starts_with(part)))
         };
         let statement = self.statement_of(best);
-        self.is_scenario(one, best)
-            || statement.is_some()
+        let is_stated_otherwise = || {
+            statement.is_some()
                 && self.statement_of(one) == statement
                 && one.place.table != best.place.table
                 // Values that differ only by rounding do not compete.
                 && !rounds_alike(one.value.abs(), best.value.abs())
                 && one.period.map(Period::order) == best.period.map(Period::order)
                 && (row.label.words == of_best.label.words && one.full >= best.full || is_part())
+        };
+        !self.is_of_equity(one) && (self.is_scenario(one, best) || is_stated_otherwise())
     }
 }

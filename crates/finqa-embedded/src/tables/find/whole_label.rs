@@ -156,8 +156,7 @@ impl Tables {
             let statement = of.statement;
             statement.is_none_or(|named| self.is_in(named, one.place))
         };
-        let of_rows = |one: &FitFigure| of.rows.iter().any(|row| row.shares_row(one.place));
-        let every = self.figures().filter(of_rows);
+        let every = of.rows.iter().flat_map(|row| self.figures_of(*row));
         let mut all: Vec<FitFigure> = every
             .filter(|one| one.period.is_some() && named(one))
             .collect();
@@ -180,8 +179,7 @@ impl Tables {
         let mut best = *all.first().ok_or(Doubt::Open)?;
         // Another statement may have "Depreciation, excluding ..." with another value.
         if of.statement.is_none() {
-            let is_rival = |one: &FitFigure| self.is_rival(one, &best) && !self.is_of_equity(one);
-            all.extend(self.figures().filter(is_rival));
+            all.extend(self.figures().filter(|one| self.is_rival(one, &best)));
         }
         let mut several = None;
         if differ(&all) {

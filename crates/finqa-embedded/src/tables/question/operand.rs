@@ -105,13 +105,6 @@ impl Operand {
         Period { instant, ..asked }
     }
 
-    /// The same figure without an exclusion: "sales" for "sales outside the US".
-    pub(crate) fn of_whole(&self) -> Self {
-        let same = self.clone();
-        let except = Vec::new();
-        Self { except, ..same }
-    }
-
     /// The same figure without the words that are not in a known name.
     pub(crate) fn without_words(&self) -> Self {
         let same = self.clone();
