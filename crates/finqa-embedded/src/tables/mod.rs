@@ -16,7 +16,7 @@
 //! - `page` reads the tables into labels, periods, tags and figures.
 //! - `question` reads a question: its tokens, its operation and its operands, and what it keeps of
 //!   the question before it.
-//! - `find` finds the figure that an operand names.
+//! - `find` finds the figures that operands name: alone, together, or as the parts of a whole.
 //! - `compute` applies the operation to these figures.
 //! - `confidence` says how likely the answer is right, and `explain` how it was found.
 //!

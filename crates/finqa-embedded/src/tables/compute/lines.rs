@@ -1,7 +1,7 @@
 //! Lists the columns and rows whose figures can be compared with each other.
 
-use super::groups::FigureAt;
 use crate::tables::find::fit::FitFigure;
+use crate::tables::find::groups::FigureAt;
 use crate::tables::find::keep;
 use crate::tables::page::Tables;
 use crate::tables::page::table::{Label, ReportRow, ReportTable};

@@ -5,7 +5,6 @@ pub(super) mod as_printed;
 pub(super) mod counts;
 pub(super) mod direct_answer;
 pub(super) mod doubts;
-pub(super) mod groups;
 pub(super) mod lines;
 pub(super) mod operation;
 pub(super) mod pairs;

@@ -4,11 +4,9 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use finqa_core::number::UnitKind;
-use finqa_core::page::counts_things;
 use finqa_core::page::period::Period;
 
 use super::direct_answer::DirectAnswer;
-use super::series::total_of_others;
 use crate::expr::turn_sign;
 use crate::operations;
 use crate::reading::outflow::names_cost;
@@ -20,11 +18,6 @@ use crate::tables::question::asked::{Asked, Operation, Which};
 use crate::tables::question::operand::Operand;
 use crate::tables::question::ranking::Ranking;
 use crate::tables::words::stemmed;
-
-/// Words of rows that must not be added up: the sum of two rates means nothing.
-static RATES: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    stemmed("rate ratio margin per average price yield score percent index age rank")
-});
 
 /// Words of rows whose figures may be negative by their meaning, such as a result.
 static SIGNED: LazyLock<HashSet<String>> =
@@ -224,24 +217,6 @@ impl Tables {
         }
     }
 
-    /// Checks that all amounts have one scale, and one entry in a column "Unit" or "Currency", if
-    /// the table has one. Numbers of things are left out, because a caption's scale does not apply
-    /// to them.
-    pub(crate) fn in_one_unit(&self, amounts: &[Amount]) -> TableResult<()> {
-        let counts = |at: Place| self.labels_of(at).any(|label| counts_things(&label.name));
-        let plain = amounts.iter().filter(|one| one.kind == AmountKind::Number);
-        let plain = plain.filter(|one| !one.place().is_some_and(counts));
-        let scales = plain.clone().map(|one| one.scale);
-        let rows = plain.filter_map(|one| self.row(one.place()?));
-        let units = rows.map(|row| &row.unit).filter(|unit| !unit.is_empty());
-        let (scales, units): (HashSet<_>, HashSet<_>) = (scales.collect(), units.collect());
-        if scales.len() > 1 || units.len() > 1 {
-            missing("the figures may be in different units")
-        } else {
-            Ok(())
-        }
-    }
-
     /// Turns the signs of losses that a report prints below zero, so that the larger loss is the
     /// larger figure. Other figures are returned unchanged.
     pub(crate) fn as_losses<T: AsMut<[Amount]>>(
@@ -330,32 +305,6 @@ impl Tables {
                 Ok([late, Amount { doubt, ..early }])
             }
         }
-    }
-
-    /// The sum of amounts, with cell and doubt of the first. An error if they are rates, differ in
-    /// unit, or include their total.
-    pub(crate) fn sum(&self, parts: &[Amount]) -> TableResult<Amount> {
-        let first = parts.first().ok_or(Doubt::Open)?;
-        self.in_one_unit(parts)?;
-        let places = parts.iter().filter_map(Amount::place);
-        let mut labels = places.flat_map(|place| self.labels_of(place));
-        if let Some(label) = labels.find(|label| label.is_one_of(&RATES)) {
-            return missing(format!("{} does not add up", label.name));
-        }
-        if parts.iter().any(|part| part.kind != AmountKind::Number) {
-            return Err(Doubt::Open);
-        }
-        if parts.iter().any(|part| part.turned != first.turned) {
-            return missing("some of the figures are costs that the page prints below zero");
-        }
-        if let Some(total) = total_of_others(parts).and_then(|one| one.place()) {
-            return Err(self.doubt_about(total, "is a total of the others"));
-        }
-        let sum = operations::sum(parts.iter().map(|part| part.expr.clone()));
-        Ok(Amount {
-            expr: sum.ok_or(Doubt::Open)?,
-            ..first.clone()
-        })
     }
 }
 

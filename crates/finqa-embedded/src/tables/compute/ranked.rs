@@ -5,9 +5,9 @@ use finqa_core::page::period::Period;
 use finqa_core::page::without_footnote;
 
 use super::direct_answer::DirectAnswer;
-use super::groups::Group;
 use super::operation::{answer, unit};
 use crate::operations;
+use crate::tables::find::groups::Group;
 use crate::tables::find::{Amount, FigureExpr, keep};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};

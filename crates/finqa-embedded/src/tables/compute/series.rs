@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use finqa_core::number::within;
 use finqa_core::page::period::Period;
 use finqa_core::page::{MONTHS, Statement};
 
@@ -23,35 +22,7 @@ const GENERIC: &str = "item line name description category million thousand bill
 /// sums of its neighbours.
 const MOST_FIGURES: usize = 5000;
 
-/// Largest relative difference at which a figure counts as the sum of others. Set by hand, to allow
-/// for the rounding of `f64` only.
-const EXACT: f64 = 1e-6;
-
 impl Tables {
-    /// The periods of a table's cells, the earliest first. Plans are left out, unless there is
-    /// nothing else.
-    pub(crate) fn periods_of(&self, at: usize) -> Vec<Period> {
-        match self.all_periods_of(at, false) {
-            actual if actual.is_empty() => self.all_periods_of(at, true),
-            actual => actual,
-        }
-    }
-
-    /// The periods of a table's cells, the earliest first; those of plans only if `plans` is true.
-    fn all_periods_of(&self, at: usize, plans: bool) -> Vec<Period> {
-        let table = self.tables.get(at).into_iter();
-        let cells = table.flat_map(ReportTable::figures);
-        let cells = cells.filter(|one| plans || !one.plan);
-        let mut periods: Vec<Period> = Vec::new();
-        for period in cells.filter_map(|one| one.period) {
-            if !periods.iter().any(|one| one.order() == period.order()) {
-                periods.push(period);
-            }
-        }
-        periods.sort_by_key(|period| period.order());
-        periods
-    }
-
     /// Replaces "each of the last three years" by these years, and "each quarter of 2031" by its
     /// quarters. If the page lacks one of them, the operand gets no periods.
     pub(crate) fn with_each(&self, of: &Operand) -> Operand {
@@ -143,17 +114,6 @@ impl Tables {
         let mut tables = places(expr).filter_map(|place| self.table(place));
         let why = format!("the table is of days, several may be in {longer}");
         tables.any(of_days).then_some(Doubt::missing(why))
-    }
-
-    /// Returns a doubt for a year in a table of seasons such as "2031/32", because it belongs to
-    /// two.
-    pub(crate) fn is_clear(&self, asked: Period) -> TableResult<()> {
-        let bare = !asked.is_season() && asked.months.is_none() && self.is_single_table();
-        if bare && self.periods_of(0).iter().any(|period| period.is_season()) {
-            missing(format!("{asked} is a part of two seasons"))
-        } else {
-            Ok(())
-        }
     }
 
     /// The name of a period in an answer: the year if years are asked for, a date as "September 28,
@@ -325,28 +285,4 @@ impl Tables {
         let first = line.figures.first().and_then(label);
         line.by_rows && line.figures.iter().all(|one| label(one) == first)
     }
-}
-
-/// The first amount that is the sum of at least two amounts directly before or behind it; `None`
-/// without one.
-pub(crate) fn total_of_others(parts: &[Amount]) -> Option<&Amount> {
-    let numbers: Vec<f64> = parts.iter().map(Amount::number).collect();
-    let is_total = |at: usize| {
-        let (before, rest) = numbers.split_at_checked(at).unwrap_or_default();
-        let Some((total, behind)) = rest.split_first() else {
-            return false;
-        };
-        let adds_up = |others: &mut dyn Iterator<Item = &f64>| {
-            let sums = others.scan(0.0_f64, |sum, other| {
-                *sum += other;
-                Some(*sum)
-            });
-            // A single figure before a total is not a sum, because it may be equal by chance.
-            let mut sums = sums.skip(1);
-            sums.any(|sum| within(sum, *total, EXACT))
-        };
-        total.abs() > 0.0 && (adds_up(&mut before.iter().rev()) || adds_up(&mut behind.iter()))
-    };
-    let mut all = 0..parts.len();
-    parts.get(all.find(|at| is_total(*at))?)
 }

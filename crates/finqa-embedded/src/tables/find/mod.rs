@@ -1,12 +1,16 @@
 //! Finds the figure that an operand names, or the reason why no figure is sure.
 
 pub(super) mod fit;
+pub(super) mod groups;
 pub(super) mod label_fit;
+pub(super) mod lists;
 pub(super) mod measure;
 pub(super) mod parts;
+pub(super) mod periods;
 pub(super) mod printed;
 pub(super) mod sentences;
 pub(super) mod statements;
+pub(super) mod sums;
 pub(super) mod whole_label;
 pub(super) mod witnesses;
 
@@ -133,21 +137,6 @@ pub(crate) fn common_period<'o>(of: impl IntoIterator<Item = &'o Operand>) -> Op
     spans.max_by_key(|one| one.end.day.is_some())
 }
 
-/// True unless a question names a year. Without one, the latest period is meant.
-pub(crate) fn asks_for_latest(asked: Option<Period>) -> bool {
-    asked.is_none_or(|asked| asked.end.year.is_none())
-}
-
-/// Keeps the figures of the latest period, if that is asked for. A plan is never the latest.
-pub(crate) fn keep_latest(all: &mut Vec<FitFigure>, asked: Option<Period>) {
-    if !asks_for_latest(asked) {
-        return;
-    }
-    keep(all, |one| !one.plan);
-    let latest = all.iter().filter_map(|one| Some(one.period?.end)).max();
-    all.retain(|one| one.period.is_none_or(|period| Some(period.end) == latest));
-}
-
 impl Tables {
     /// A doubt about a cell, in which `why` follows the cell's name.
     pub(crate) fn doubt_about(&self, place: Place, why: &str) -> Doubt {
@@ -157,16 +146,6 @@ impl Tables {
     /// The doubt that another cell may be meant.
     pub(crate) fn unclear(&self, place: Place) -> Doubt {
         self.doubt_about(place, "may not be what is meant")
-    }
-
-    /// True if a period is the one asked for, or if the question names none. On a page with a
-    /// single table, a month without a year does not fit a question with a year.
-    pub(crate) fn fits(&self, period: Option<Period>, asked: Option<Period>) -> bool {
-        let Some(asked) = asked else { return true };
-        period.is_some_and(|period| {
-            let undated = self.is_single_table() && period.end.year.is_none();
-            !(undated && asked.end.year.is_some()) && self.years.fits(&period, &asked)
-        })
     }
 
     /// Returns a doubt if the labels of a single table lack a word of the operand. A word of the
@@ -192,38 +171,6 @@ impl Tables {
             Doubt::InText(why("table"))
         } else {
             Doubt::missing(why("page"))
-        })
-    }
-
-    /// The reason for doubt if it is unknown which year a report's column is called.
-    pub(crate) fn unclear_year(&self, one: &FitFigure, asked: Option<Period>) -> Option<Doubt> {
-        let (column, asked) = (one.period?, asked?);
-        let unclear = !self.is_single_table() && self.years.is_unclear(&column, &asked);
-        let year = asked.end.year.filter(|_| unclear)?;
-        Some(Doubt::missing(format!(
-            "the report does not say whether its {year} ends in January {year} or {}",
-            year + 1
-        )))
-    }
-
-    /// Why there is no figure of this row in a period.
-    pub(crate) fn no_period(&self, one: &FitFigure, asked: Period) -> Doubt {
-        let mut all = (0..self.tables.len()).flat_map(|at| self.periods_of(at));
-        let name = self.name_of(one.place);
-        let fits = |period: Period| self.fits(Some(period), Some(asked));
-        let of_year = |period: Period| period.end.year == asked.end.year;
-        Doubt::missing(if one.period.is_none() && self.is_single_table() {
-            format!("the table has {name} for no {asked}")
-        } else if all.clone().any(fits) {
-            format!("{name} has no figure of {asked}")
-        } else if self.is_single_table()
-            && asked.end.month.is_none()
-            && asked.length() == 12
-            && all.any(of_year)
-        {
-            format!("the page has only a part of {asked}")
-        } else {
-            format!("the page has no {asked}")
         })
     }
 

@@ -7,8 +7,9 @@ use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
+use super::periods::keep_latest;
 use super::statements::rounds_alike;
-use super::{Amount, AmountKind, keep_latest, spelled};
+use super::{Amount, AmountKind, spelled};
 use crate::operations;
 use crate::tables::page::table::{ReportRow, ReportTable};
 use crate::tables::page::{TableResult, Tables, missing};

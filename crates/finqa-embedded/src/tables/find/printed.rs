@@ -4,8 +4,9 @@ use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
+use super::periods::{asks_for_latest, keep_latest};
 use super::statements::rounds_alike;
-use super::{Amount, CLOSE, asks_for_latest, keep, keep_latest, same};
+use super::{Amount, CLOSE, keep, same};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
 use crate::tables::question::operand::Operand;

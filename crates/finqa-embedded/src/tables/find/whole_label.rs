@@ -8,8 +8,9 @@ use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
+use super::periods::keep_latest;
 use super::statements::rounds_alike;
-use super::{Amount, keep, keep_latest};
+use super::{Amount, keep};
 use crate::tables::page::table::{Place, ReportRow, brackets};
 use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question::asked::{Asked, Operation};

@@ -7,8 +7,9 @@
 use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
+use super::periods::keep_latest;
 use super::statements::rounds_alike;
-use super::{Amount, keep, keep_latest};
+use super::{Amount, keep};
 use crate::reading::outflow::names_credit;
 use crate::tables::page::table::{Place, ReportRow};
 use crate::tables::page::tags::{Meaning, Tag};

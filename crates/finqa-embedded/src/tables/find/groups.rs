@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use finqa_core::number::within;
 use finqa_core::page::period::Period;
 
-use crate::tables::find::Amount;
-use crate::tables::find::fit::FitFigure;
+use super::Amount;
+use super::fit::FitFigure;
 use crate::tables::page::Tables;
 use crate::tables::page::figure::ReportFigure;
 use crate::tables::page::table::{Label, Place, ReportTable};
@@ -39,7 +39,7 @@ static PLACES: LazyLock<HashSet<String>> = LazyLock::new(|| {
 type Part = (String, FitFigure);
 
 /// The figure of a row and a column, if it can be a part.
-pub(super) type FigureAt<'f> = &'f dyn Fn(usize, usize) -> Option<FitFigure>;
+pub(crate) type FigureAt<'f> = &'f dyn Fn(usize, usize) -> Option<FitFigure>;
 
 /// The parts of a whole in one table, at least two.
 #[derive(Clone)]

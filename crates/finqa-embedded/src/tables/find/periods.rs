@@ -1,0 +1,102 @@
+//! Compares the periods of figures with those that a question asks for.
+
+use finqa_core::page::period::Period;
+
+use super::fit::FitFigure;
+use super::keep;
+use crate::tables::page::table::ReportTable;
+use crate::tables::page::{Doubt, TableResult, Tables, missing};
+
+/// True unless a question names a year. Without one, the latest period is meant.
+pub(crate) fn asks_for_latest(asked: Option<Period>) -> bool {
+    asked.is_none_or(|asked| asked.end.year.is_none())
+}
+
+/// Keeps the figures of the latest period, if that is asked for. A plan is never the latest.
+pub(crate) fn keep_latest(all: &mut Vec<FitFigure>, asked: Option<Period>) {
+    if !asks_for_latest(asked) {
+        return;
+    }
+    keep(all, |one| !one.plan);
+    let latest = all.iter().filter_map(|one| Some(one.period?.end)).max();
+    all.retain(|one| one.period.is_none_or(|period| Some(period.end) == latest));
+}
+
+impl Tables {
+    /// True if a period is the one asked for, or if the question names none. On a page with a
+    /// single table, a month without a year does not fit a question with a year.
+    pub(crate) fn fits(&self, period: Option<Period>, asked: Option<Period>) -> bool {
+        let Some(asked) = asked else { return true };
+        period.is_some_and(|period| {
+            let undated = self.is_single_table() && period.end.year.is_none();
+            !(undated && asked.end.year.is_some()) && self.years.fits(&period, &asked)
+        })
+    }
+
+    /// The periods of a table's cells, the earliest first. Plans are left out, unless there is
+    /// nothing else.
+    pub(crate) fn periods_of(&self, at: usize) -> Vec<Period> {
+        match self.all_periods_of(at, false) {
+            actual if actual.is_empty() => self.all_periods_of(at, true),
+            actual => actual,
+        }
+    }
+
+    /// The periods of a table's cells, the earliest first; those of plans only if `plans` is true.
+    pub(crate) fn all_periods_of(&self, at: usize, plans: bool) -> Vec<Period> {
+        let table = self.tables.get(at).into_iter();
+        let cells = table.flat_map(ReportTable::figures);
+        let cells = cells.filter(|one| plans || !one.plan);
+        let mut periods: Vec<Period> = Vec::new();
+        for period in cells.filter_map(|one| one.period) {
+            if !periods.iter().any(|one| one.order() == period.order()) {
+                periods.push(period);
+            }
+        }
+        periods.sort_by_key(|period| period.order());
+        periods
+    }
+
+    /// Returns a doubt for a year in a table of seasons such as "2031/32", because it belongs to
+    /// two.
+    pub(crate) fn is_clear(&self, asked: Period) -> TableResult<()> {
+        let bare = !asked.is_season() && asked.months.is_none() && self.is_single_table();
+        if bare && self.periods_of(0).iter().any(|period| period.is_season()) {
+            missing(format!("{asked} is a part of two seasons"))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The reason for doubt if it is unknown which year a report's column is called.
+    pub(crate) fn unclear_year(&self, one: &FitFigure, asked: Option<Period>) -> Option<Doubt> {
+        let (column, asked) = (one.period?, asked?);
+        let unclear = !self.is_single_table() && self.years.is_unclear(&column, &asked);
+        let year = asked.end.year.filter(|_| unclear)?;
+        Some(Doubt::missing(format!(
+            "the report does not say whether its {year} ends in January {year} or {}",
+            year + 1
+        )))
+    }
+
+    /// Why there is no figure of this row in a period.
+    pub(crate) fn no_period(&self, one: &FitFigure, asked: Period) -> Doubt {
+        let mut all = (0..self.tables.len()).flat_map(|at| self.periods_of(at));
+        let name = self.name_of(one.place);
+        let fits = |period: Period| self.fits(Some(period), Some(asked));
+        let of_year = |period: Period| period.end.year == asked.end.year;
+        Doubt::missing(if one.period.is_none() && self.is_single_table() {
+            format!("the table has {name} for no {asked}")
+        } else if all.clone().any(fits) {
+            format!("{name} has no figure of {asked}")
+        } else if self.is_single_table()
+            && asked.end.month.is_none()
+            && asked.length() == 12
+            && all.any(of_year)
+        {
+            format!("the page has only a part of {asked}")
+        } else {
+            format!("the page has no {asked}")
+        })
+    }
+}
