@@ -95,11 +95,9 @@ impl JointChoices {
 
     /// The choices for a plan, best first.
     pub(crate) fn of(&mut self, facts: &Facts, plan: &ProgramPlan) -> Rc<[FactChoice]> {
-        let mut known = Vec::new();
-        plan.expr.known_facts(&mut known);
         let slots = plan.slots.iter();
         let slots = slots.map(|query| self.rankings.of(facts, query, self.tried));
-        let key = (slots.collect(), plan.pairing, known);
+        let key = (slots.collect(), plan.pairing, plan.expr.known_facts());
         if let Some((_, choices)) = self.made.iter().find(|(made, _)| *made == key) {
             return Rc::clone(choices);
         }
@@ -147,8 +145,7 @@ impl JointChoices {
 
 /// The features of the slot scorer for a joint choice, summed over its slots, for the trainer.
 pub(crate) fn joint_features(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]) -> Vec<f64> {
-    let mut known = Vec::new();
-    plan.expr.known_facts(&mut known);
+    let known = plan.expr.known_facts();
     let mut sum = vec![0.0; FEATURES];
     for (slot, fact) in chosen.iter().enumerate() {
         let (Some(query), Some(of_page)) = (plan.slots.get(slot), facts.all.get(*fact)) else {

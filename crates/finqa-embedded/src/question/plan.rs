@@ -23,15 +23,15 @@ impl PlanExpr {
         Self::Fixed(Expr::constant(n))
     }
 
-    /// Appends the facts of the fixed parts to `out`.
-    pub(crate) fn known_facts(&self, out: &mut Vec<usize>) {
+    /// The facts of the fixed parts from left to right.
+    pub(crate) fn known_facts(&self) -> Vec<usize> {
         match self {
-            Self::Slot(_) => {}
-            Self::Fixed(expr) => out.extend(expr.leaves().iter().filter_map(|leaf| leaf.source)),
-            Self::Step(_, a, b) => {
-                a.known_facts(out);
-                b.known_facts(out);
+            Self::Slot(_) => Vec::new(),
+            Self::Fixed(expr) => {
+                let leaves = expr.leaves().into_iter();
+                leaves.filter_map(|leaf| leaf.source).collect()
             }
+            Self::Step(_, a, b) => [a.known_facts(), b.known_facts()].concat(),
         }
     }
 
