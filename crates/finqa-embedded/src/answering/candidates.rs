@@ -113,7 +113,7 @@ pub(crate) fn candidates(
     pool: Pool,
 ) -> Vec<Candidate> {
     let mut out: Vec<Candidate> = Vec::new();
-    let scale = context.asked.of_all().scale;
+    let scale = context.asked.common().scale;
     let breadth = CandidateLimits::of(context, pool);
     let mut choices = JointChoices::new(breadth.fillings.min(FACTS_PER_SLOT), breadth.fillings);
     for (i, plan) in plans.iter().enumerate() {

@@ -43,7 +43,7 @@ pub(crate) fn fill(
         let expr = scale::align(facts, plan.expr.fill(&leaves)?);
         // Only a look-up is converted here; `variants` tries it for calculations.
         let expr = match (&plan.expr, plan.slots.first()) {
-            (PlanExpr::Slot(_), Some(query)) => scale::to_asked(facts, expr, query.scale),
+            (PlanExpr::Slot(_), Some(query)) => scale::to_asked(facts, expr, query.common.scale),
             _ => expr,
         };
         expr.value()?;
@@ -222,7 +222,7 @@ fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
 fn leaf(facts: &Facts, plan: &ProgramPlan, query: &SlotQuery, index: usize) -> Option<Expr> {
     let fact = facts.all.get(index)?;
     let mut literal: &str = &fact.literal;
-    if fact.percent && !query.percent && fact.cell().is_some() {
+    if fact.percent && !query.common.percent && fact.cell().is_some() {
         literal = literal.trim_end_matches('%');
     }
     let adds = matches!(plan.expr, PlanExpr::Step(Op::Add, ..));

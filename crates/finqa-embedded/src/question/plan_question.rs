@@ -104,16 +104,12 @@ impl<'a> PlanQuestion<'a> {
     pub(crate) fn query(&self, text: &str) -> SlotQuery {
         let (asked, context) = (self.asked, self.context);
         let part = context.part(self.facts, text);
-        let of_all = asked.of_all();
         let named = [&part.years, &asked.years];
         let years = named.into_iter().find(|years| !years.is_empty());
         SlotQuery {
             years: years.unwrap_or(&context.years).clone(),
             years_inherited: years.is_none(),
-            percent: of_all.percent,
-            count: of_all.count,
-            scale: of_all.scale,
-            named_numbers: Rc::clone(&of_all.named_numbers),
+            common: asked.common().clone(),
             ..part
         }
     }

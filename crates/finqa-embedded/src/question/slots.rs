@@ -68,18 +68,22 @@ const OF_BOTH: [Feature; 23] = [
     ("used before, another year asked for", |f| flag(f.used && f.conflict)),
     ("used before, no year, entity left out", |f| flag(f.used_undated() && f.of.query.elliptical)),
     ("used before, no year, entity named", |f| flag(f.used_undated() && !f.of.query.elliptical)),
-    ("percentage asked for, percentage", |f| flag(f.of.query.percent && f.fact.percent)),
-    ("percentage not asked for, percentage", |f| flag(!f.of.query.percent && f.fact.percent)),
-    ("count asked for, amount of money", |f| flag(f.of.query.count && f.fact.dollar)),
+    ("percentage asked for, percentage", |f| flag(f.of.query.common.percent && f.fact.percent)),
+    ("percentage not asked for, percentage", |f| flag(!f.of.query.common.percent && f.fact.percent)),
+    ("count asked for, amount of money", |f| flag(f.of.query.common.count && f.fact.dollar)),
     ("opening balance, not asked for", |f| flag(!f.of.query.opening && f.fact.opening)),
     ("opening balance asked for", |f| flag(f.of.query.opening && f.fact.opening)),
     ("question words side by side in the row label", |f| f.of.label.side_by_side),
     ("total row, total asked for", |f| flag(f.fact.total && f.of.asks_total)),
     ("total row, not asked for", |f| flag(f.fact.total && !f.of.asks_total)),
     ("closing balance", |f| flag(!f.of.query.opening && f.fact.closing)),
-    ("number named in the question", |f| flag(f.of.query.named_numbers.iter().any(|n| **n == *f.fact.literal))),
+    ("number named in the question", |f| {
+        let mut named = f.of.query.common.named_numbers.iter();
+        flag(named.any(|number| **number == *f.fact.literal))
+    }),
     ("count asked for, plain number in the text", |f| {
-        flag(f.of.query.count && f.fact.cell().is_none() && !f.fact.dollar && !f.fact.percent)
+        let plain = f.fact.cell().is_none() && !f.fact.dollar && !f.fact.percent;
+        flag(f.of.query.common.count && plain)
     }),
 ];
 

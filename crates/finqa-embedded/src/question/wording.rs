@@ -22,11 +22,11 @@ pub(crate) struct Wording {
     /// The years in order of mention. A range such as "2010-2013" has all its years.
     pub(crate) years: Vec<u16>,
     /// Computed on first use.
-    of_all: OnceCell<CommonQuery>,
+    common: OnceCell<CommonQuery>,
 }
 
 /// The requests of a question that apply to all of its slots.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CommonQuery {
     /// True if a percentage is requested.
     pub percent: bool,
@@ -46,7 +46,7 @@ impl Wording {
         let tokens: Vec<_> = tokens.collect();
         let phrase = plain(question);
         Self {
-            of_all: OnceCell::new(),
+            common: OnceCell::new(),
             years: years(&tokens, &phrase),
             initials: phrase.split(' ').map(initial).fold(0, |all, one| all | one),
             tokens,
@@ -89,9 +89,9 @@ impl Wording {
     }
 
     /// The requests of the question that apply to all of its slots.
-    pub(crate) fn of_all(&self) -> &CommonQuery {
+    pub(crate) fn common(&self) -> &CommonQuery {
         let numbers = self.tokens.iter().filter(|t| t.kind == TokenKind::Number);
-        self.of_all.get_or_init(|| CommonQuery {
+        self.common.get_or_init(|| CommonQuery {
             percent: self.percent(),
             count: self.says(&["how many", "number of", "shares"])
                 && !self.says(&["price", "value", "amount"]),

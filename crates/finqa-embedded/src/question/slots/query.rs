@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::super::slot_words::WordWeights;
-use finqa_core::number::Scale;
+use super::super::wording::CommonQuery;
 
 /// The query of a slot of a plan. It is also the key under which rankings of facts are kept.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,16 +25,10 @@ pub(crate) struct SlotQuery {
     pub(crate) elliptical: bool,
     /// Facts that earlier turns used, the latest last.
     pub(crate) anchors: Rc<[usize]>,
-    /// True if a percentage is requested.
-    pub percent: bool,
-    /// True if a count (`how many`, `number of`) is requested, not money.
-    pub count: bool,
-    /// The scale that the question asks for, as in "in millions".
-    pub scale: Option<Scale>,
+    /// What the question requests for all of its slots.
+    pub(crate) common: CommonQuery,
     /// True if an outflow is requested as a positive amount: "how much was spent?".
     pub(crate) outflow: bool,
-    /// The numbers in the question, without the years.
-    pub(crate) named_numbers: Rc<[String]>,
     /// True if the first year or the opening balance is requested.
     pub(crate) opening: bool,
     /// The only fact that fits, if the plan has determined it: an index into `Facts::all`.
@@ -59,11 +53,9 @@ impl SlotQuery {
     }
 
     /// The same query for an operand: a requested percentage is the result, not the operand.
-    pub(crate) fn amount(self) -> Self {
-        Self {
-            percent: false,
-            ..self
-        }
+    pub(crate) fn amount(mut self) -> Self {
+        self.common.percent = false;
+        self
     }
 
     /// This query, restricted to the fact with this index.
