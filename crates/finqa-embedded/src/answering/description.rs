@@ -110,9 +110,9 @@ pub(super) fn describe(
 /// it.
 fn fact_label(facts: &Facts, document: &Document, fact: &Fact) -> String {
     let mut label = match fact.place {
-        FactPlace::Cell { row, col } => {
-            let row = facts.row(row).map_or("", |row| row.name.trim());
-            let column = facts.columns.get(col);
+        FactPlace::Cell { .. } => {
+            let row = facts.row_of(fact).map_or("", |row| row.name.trim());
+            let column = facts.column_of(fact);
             let column = column.map_or("", |column| column.name.trim());
             // A dated column adds nothing to the name, because the years are appended below.
             let dated = !fact.years.is_empty() && year_in_text(column).is_some();

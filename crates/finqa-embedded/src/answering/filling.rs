@@ -197,7 +197,7 @@ fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
         return Some(9);
     }
     let dated = |fact: &Fact| {
-        let row = fact.cell().and_then(|(row, _)| facts.rows.get(row));
+        let row = facts.row_of(fact);
         row.is_some_and(|row| !row.years.is_empty())
     };
     Some(match (one.cell(), two.cell()) {

@@ -154,10 +154,7 @@ pub(crate) fn of_quotient<T>(
 /// True for a cell whose row or column has values to which the table's scale does not apply:
 /// prices, rates, times, numbers of people.
 fn is_apart(facts: &Facts, fact: &Fact) -> bool {
-    let Some((row, column)) = fact.cell() else {
-        return false;
-    };
-    let (row, column) = (facts.row(row), facts.columns.get(column));
+    let (row, column) = (facts.row_of(fact), facts.column_of(fact));
     let apart = |name: &str| counts_things(name) || has_no_scale(name);
     row.is_some_and(|row| row.is_rate || apart(&row.name))
         || column.is_some_and(|column| apart(&column.name))

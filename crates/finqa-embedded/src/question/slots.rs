@@ -319,8 +319,7 @@ impl<'a> FactFit<'a> {
     }
 
     fn row_weight(&self) -> f64 {
-        let cell = self.fact.cell();
-        let row = cell.and_then(|(row, _)| self.of.facts.rows.get(row));
+        let row = self.of.facts.row_of(self.fact);
         row.map_or(0.0, |row| row.weight)
     }
 
@@ -409,10 +408,8 @@ fn side_by_side(fact: &Fact, query: &SlotQuery) -> f64 {
 /// whose rows are years, or in one sentence.
 fn series(facts: &Facts, a: &Fact, b: &Fact) -> bool {
     let dated = |f: &Fact| {
-        f.cell().is_some_and(|(row, col)| {
-            facts.rows.get(row).is_some_and(|r| !r.years.is_empty())
-                && facts.columns.get(col).is_none_or(|c| c.years.is_empty())
-        })
+        facts.row_of(f).is_some_and(|r| !r.years.is_empty())
+            && facts.column_of(f).is_none_or(|c| c.years.is_empty())
     };
     match (a.cell(), b.cell()) {
         (Some((_, x)), Some((_, y))) if dated(a) && dated(b) => x == y,

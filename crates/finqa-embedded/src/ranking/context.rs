@@ -193,11 +193,10 @@ impl<'a> ChoiceContext<'a> {
         }
     }
 
-    /// Number of rows whose labels have more of the question's words, by weight, than the row of a
-    /// fact. For a number in a sentence, the number of rows whose labels have any. At most 255.
-    pub(super) fn rows_named_better(&self, fact: &Fact) -> f64 {
-        let row = fact.cell().and_then(|(row, _)| self.rows_named.get(row));
-        let own = row.copied().unwrap_or_default();
+    /// Number of rows whose labels have more of the question's words, by weight, than this row; at
+    /// most 255.
+    pub(super) fn rows_named_better(&self, row: usize) -> f64 {
+        let own = self.rows_named.get(row).copied().unwrap_or_default();
         let better = self.rows_named.iter().filter(|named| **named > own).count();
         count(better.min(255))
     }

@@ -161,10 +161,8 @@ impl UsedFact {
         fits: [f64; FEATURES],
         roles: [f64; ROLES],
     ) -> Self {
-        let facts = context.facts;
-        let (row, col) = fact.cell().unzip();
-        let row = row.and_then(|row| facts.rows.get(row));
-        let column = col.and_then(|col| facts.columns.get(col));
+        let (facts, cell) = (context.facts, fact.cell());
+        let (row, column) = (facts.row_of(fact), facts.column_of(fact));
         let said = context.said.iter();
         let named: Vec<bool> = said.map(|said| fact.is_named(said.word)).collect();
         let naming = context.said.iter().zip(&named).filter(|(_, named)| **named);
@@ -182,8 +180,8 @@ impl UsedFact {
             row.map_or(-1.0, |row| label_share(row, matched)),
             agreement(years, fact),
             flag(fact.total),
-            flag(fact.cell().is_some() && facts.total.is_some_and(|t| fact.near.contains(&t))),
-            flag(fact.cell().is_none()),
+            flag(cell.is_some() && facts.total.is_some_and(|t| fact.near.contains(&t))),
+            flag(cell.is_none()),
             flag(fact.percent),
             flag(fact.dollar),
             flag(fact.number.fract().abs() <= 0.0),
@@ -193,8 +191,8 @@ impl UsedFact {
             row.map_or(-1.0, |row| row.weight - matched),
             column.map_or(-1.0, |column| label_weight(context, &column.label, false)),
             fact.years.iter().max().map_or(-50.0, from_latest),
-            row.map_or(-1.0, |_| context.rows_named_better(fact)),
-            col.map_or(-1.0, |col| flag(context.largest(col, fact.number))),
+            cell.map_or(-1.0, |(row, _)| context.rows_named_better(row)),
+            cell.map_or(-1.0, |(_, col)| flag(context.largest(col, fact.number))),
             in_row,
             in_column,
             side_by_side,

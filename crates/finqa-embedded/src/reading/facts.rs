@@ -81,8 +81,18 @@ impl Facts {
     }
 
     /// A row of the table by its number there, unless it is left out.
-    pub(crate) fn row(&self, row: usize) -> Option<&FactRow> {
+    fn row(&self, row: usize) -> Option<&FactRow> {
         self.rows.get(row.checked_sub(self.rows_above)?)
+    }
+
+    /// The row of a cell; `None` for a number in a sentence.
+    pub(crate) fn row_of(&self, fact: &Fact) -> Option<&FactRow> {
+        self.row(fact.cell()?.0)
+    }
+
+    /// The column of a cell; `None` for a number in a sentence.
+    pub(crate) fn column_of(&self, fact: &Fact) -> Option<&FactColumn> {
+        self.columns.get(fact.cell()?.1)
     }
 
     /// The facts of an expression from left to right, each with its index.

@@ -5,10 +5,7 @@ use super::facts::{Fact, Facts};
 /// True for a cell of a row whose name says that it is an outflow. A minus sign there only repeats
 /// the name; gold programs use the magnitude of about two thirds of all negative numbers.
 pub(crate) fn is_outflow(facts: &Facts, fact: &Fact) -> bool {
-    let Some((row, _)) = fact.cell() else {
-        return false;
-    };
-    let row = facts.rows.get(row);
+    let row = facts.row_of(fact);
     row.is_some_and(|row| *row.outflow.get_or_init(|| names_outflow(&row.name)))
 }
 
