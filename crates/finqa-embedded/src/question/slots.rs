@@ -118,6 +118,11 @@ pub(crate) fn count(n: usize) -> f64 {
     f64::from(u32::try_from(n).unwrap_or(u32::MAX))
 }
 
+/// The share that a part is of a whole; 0 if there is no whole.
+pub(crate) fn part_of(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
 /// Scores facts for one query. Values that depend only on the query, or only on the query and the
 /// last label, are computed once.
 pub(crate) struct SlotScorer<'a> {
@@ -325,12 +330,7 @@ impl<'a> FactFit<'a> {
 
     /// The share of its row label's words that is requested, by weight.
     fn precision(&self) -> f64 {
-        let weight = self.row_weight();
-        if weight > 0.0 {
-            self.of.label.matched / weight
-        } else {
-            0.0
-        }
+        part_of(self.of.label.matched, self.row_weight())
     }
 
     /// The weight of its column header's words that are not requested.

@@ -9,7 +9,7 @@ use crate::question::plan::ProgramPlan;
 use crate::question::plan_question::PlanQuestion;
 use crate::question::slot_words::weighted;
 use crate::question::slots::{SlotQuery, rank};
-pub(super) use crate::question::slots::{count, flag};
+pub(super) use crate::question::slots::{count, flag, part_of};
 use crate::question::wording::Wording;
 use crate::reading::facts::{Fact, Facts};
 use crate::reading::words::{is_stop, is_weak};
@@ -186,11 +186,7 @@ impl<'a> ChoiceContext<'a> {
             corner || facts.iter().any(|(_, fact)| fact.is_named(word))
         };
         let left = self.said.iter().filter(|said| !named(said.word));
-        if self.said_weight > 0.0 {
-            left.map(|said| said.weight).sum::<f64>() / self.said_weight
-        } else {
-            0.0
-        }
+        part_of(left.map(|said| said.weight).sum(), self.said_weight)
     }
 
     /// Number of rows whose labels have more of the question's words, by weight, than this row; at
@@ -244,11 +240,7 @@ impl<'a> ChoiceContext<'a> {
     /// The share of the question's content words that the page lacks. All words count equally.
     pub(crate) fn unknown(&self) -> f64 {
         let said = count(self.said.len().min(255));
-        if self.lacking > 0.0 {
-            self.lacking / (said + self.lacking)
-        } else {
-            0.0
-        }
+        part_of(self.lacking, said + self.lacking)
     }
 }
 

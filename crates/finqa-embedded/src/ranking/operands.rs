@@ -1,13 +1,13 @@
 //! The features of the network about a candidate's first two facts (its operands): how each fits
 //! the question, which of its words name which of them, and how they are related.
 
-use super::context::{BY_QUESTION, ChoiceContext, count, flag, size};
+use super::context::{BY_QUESTION, ChoiceContext, count, flag, part_of, size};
 use crate::distinct;
 use crate::expr::Expr;
 use crate::question::alone::ROLES;
 use crate::question::plan::ProgramPlan;
 use crate::question::slots::{FEATURES, SlotScorer};
-use crate::reading::facts::{Fact, FactRow};
+use crate::reading::facts::Fact;
 
 /// The features of each of the two facts. The first four depend on the other fact or the plan; the
 /// rest are computed once for a fact.
@@ -121,15 +121,6 @@ fn label_weight(context: &ChoiceContext<'_>, label: &[u32], asked: bool) -> f64 
     words.map(|word| context.facts.weight(*word)).sum()
 }
 
-/// The part of the weight of a row's label that `matched` is.
-fn label_share(row: &FactRow, matched: f64) -> f64 {
-    if row.weight > 0.0 {
-        matched / row.weight
-    } else {
-        0.0
-    }
-}
-
 /// 1 if a fact is of one of these years, -1 if it is of others; 0 if either has none.
 fn agreement(years: &[u16], fact: &Fact) -> f64 {
     if years.is_empty() || fact.years.is_empty() {
@@ -177,7 +168,7 @@ impl UsedFact {
         let [of_row, of_column] = extremes;
         let by_itself = [
             named_weight / total(context),
-            row.map_or(-1.0, |row| label_share(row, matched)),
+            row.map_or(-1.0, |row| part_of(matched, row.weight)),
             agreement(years, fact),
             flag(fact.total),
             flag(cell.is_some() && facts.total.is_some_and(|t| fact.near.contains(&t))),
