@@ -152,9 +152,7 @@ impl<'a> PlanQuestion<'a> {
             (Some(late), Some(early)) if late != early => Some((*late, *early)),
             (Some(year), _) => Some((*year, year - 1)),
             _ => {
-                let of_columns = facts.columns.iter().flat_map(|c| &*c.years);
-                let of_rows = facts.rows.iter().flat_map(|r| &r.years);
-                let mut known: Vec<u16> = of_columns.chain(of_rows).copied().collect();
+                let mut known: Vec<u16> = facts.table_years().collect();
                 known.sort_unstable();
                 known.dedup();
                 let late = known.pop()?;

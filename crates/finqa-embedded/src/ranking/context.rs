@@ -103,9 +103,6 @@ impl<'a> ChoiceContext<'a> {
     /// `EmbeddedAnalyst::context` adds what is empty, zero or false here.
     pub(crate) fn new(q: &PlanQuestion<'a>, proposal: [f64; SHAPES.len()]) -> Self {
         let (facts, asked, state) = (q.facts, q.asked, q.state);
-        let of_columns = facts.columns.iter().flat_map(|column| &*column.years);
-        let of_rows = facts.rows.iter().flat_map(|row| &row.years);
-        let latest = of_columns.chain(of_rows).max();
         // Below any magnitude, so every number of a column of percentages counts as its largest.
         let mut largest = vec![f64::MIN; facts.columns.len()];
         for fact in &facts.all {
@@ -137,7 +134,7 @@ impl<'a> ChoiceContext<'a> {
             earlier_literals: literals.collect(),
             cues: Vec::new(),
             alone: false,
-            latest: latest.copied().unwrap_or_default(),
+            latest: facts.table_years().max().unwrap_or_default(),
             rows_named: facts.rows.iter().map(|row| named(&row.full)).collect(),
             largest,
             said_weight: said.iter().map(|said| said.weight).sum(),
@@ -208,11 +205,9 @@ impl<'a> ChoiceContext<'a> {
     pub(crate) fn missing_year(&self) -> Option<u16> {
         let facts = self.facts;
         let known = |year: u16| {
-            let named = |years: &[u16]| years.contains(&year);
             let digits = year.to_string();
-            facts.all.iter().any(|fact| named(&fact.years))
-                || facts.columns.iter().any(|column| named(&column.years))
-                || facts.rows.iter().any(|row| named(&row.years))
+            facts.all.iter().any(|fact| fact.years.contains(&year))
+                || facts.table_years().any(|known| known == year)
                 || facts.sentences.iter().any(|s| s.text.contains(&digits))
         };
         let mut years = self.asked.years.iter().copied();

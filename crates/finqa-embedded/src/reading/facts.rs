@@ -95,6 +95,13 @@ impl Facts {
         self.columns.get(fact.cell()?.1)
     }
 
+    /// The years of the table's columns and rows, with repetitions.
+    pub(crate) fn table_years(&self) -> impl Iterator<Item = u16> {
+        let of_columns = self.columns.iter().flat_map(|column| &*column.years);
+        let of_rows = self.rows.iter().flat_map(|row| &row.years);
+        of_columns.chain(of_rows).copied()
+    }
+
     /// The facts of an expression from left to right, each with its index.
     pub(crate) fn of_expr(&self, expr: &Expr) -> impl Iterator<Item = (usize, &Fact)> {
         let indices = expr.leaves().into_iter().filter_map(|leaf| leaf.source);
