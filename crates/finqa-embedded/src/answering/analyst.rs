@@ -223,8 +223,8 @@ impl EmbeddedAnalyst {
             explain::programs(out, &ranked, &described);
         }
         let best = ranked.iter().find_map(|(_, filled)| described(filled))?;
-        let first = ranked.first();
-        let dated = first.and_then(|(_, first)| context.dated_otherwise(&first.expr));
+        let (_, first) = ranked.first()?;
+        let dated = doubt::dated_otherwise(&context, &first.expr);
         let confidence = confidence::probability(&signals, &self.weights.confidence);
         Some(EmbeddedAnswer {
             doubt: dated.or_else(|| doubt::doubt(&context, &best, confidence)),

@@ -1,10 +1,12 @@
 //! Decides whether an answer is only a guess: because the analyst cannot answer this kind of
 //! question, because the page lacks a year or a word of it, or because the confidence is low.
 
+use crate::expr::Expr;
 use crate::question::alone::COMPOUND_GROWTH;
 use crate::question::operation_words::{
     COMPOUND, LARGEST, LEFT_OF_WHOLE, SMALLEST, STATISTICS, is_operation,
 };
+use crate::reading::facts::Facts;
 use crate::reading::text::{TokenKind, stem};
 use crate::reading::words::{is_stop, is_weak};
 
@@ -69,7 +71,8 @@ pub(crate) fn doubt(
     if own && asked.percent() && !percent && value.number().is_some() {
         return Some("the question asks for a percentage".to_owned());
     }
-    if let Some(year) = context.missing_year() {
+    let mut years = asked.years.iter();
+    if let Some(year) = years.find(|year| lacks_year(context.facts, **year)) {
         return Some(format!("the page has no {year}"));
     }
     // The weights have not learned how users name rows, so on a user's page one word is enough.
@@ -80,6 +83,32 @@ pub(crate) fn doubt(
         return Some(format!("the page does not mention {word:?}"));
     }
     (confidence < SURE).then(|| "confidence is low".to_owned())
+}
+
+/// The doubt that an answer is about another year than the one asked for. It is raised only on a
+/// user's page, if all figures of the answer come from sentences that state them for another year.
+/// A question for several years is not checked.
+pub(super) fn dated_otherwise(context: &ChoiceContext<'_>, expr: &Expr) -> Option<String> {
+    let [asked] = context.asked.years.as_slice() else {
+        return None;
+    };
+    let facts = context.facts.of_expr(expr);
+    let years: Option<Vec<u16>> = facts
+        .map(|(_, fact)| match (fact.cell(), &*fact.years) {
+            (None, [year]) if year != asked => Some(*year),
+            _ => None,
+        })
+        .collect();
+    let year = *years?.first().filter(|_| context.facts.own)?;
+    Some(format!("the page has it for {year}, not {asked}"))
+}
+
+/// True if a year is nowhere on the page.
+fn lacks_year(facts: &Facts, year: u16) -> bool {
+    let digits = year.to_string();
+    !facts.all.iter().any(|fact| fact.years.contains(&year))
+        && !facts.table_years().any(|known| known == year)
+        && !facts.sentences.iter().any(|s| s.text.contains(&digits))
 }
 
 /// True if the question has one of these phrases and the page does not. A page with the row "shares

@@ -200,38 +200,6 @@ impl<'a> ChoiceContext<'a> {
         most.is_some_and(|most| number.abs() >= *most)
     }
 
-    /// The first year of the question that is nowhere on the page; `None` if the page has all of
-    /// them.
-    pub(crate) fn missing_year(&self) -> Option<u16> {
-        let facts = self.facts;
-        let known = |year: u16| {
-            let digits = year.to_string();
-            facts.all.iter().any(|fact| fact.years.contains(&year))
-                || facts.table_years().any(|known| known == year)
-                || facts.sentences.iter().any(|s| s.text.contains(&digits))
-        };
-        let mut years = self.asked.years.iter().copied();
-        years.find(|year| !known(*year))
-    }
-
-    /// The doubt that an answer is about another year than the one asked for. It is raised only on
-    /// a user's page, if all figures of the answer come from sentences that state them for another
-    /// year. A question for several years is not checked.
-    pub(crate) fn dated_otherwise(&self, expr: &Expr) -> Option<String> {
-        let [asked] = self.asked.years.as_slice() else {
-            return None;
-        };
-        let facts = self.facts.of_expr(expr);
-        let years: Option<Vec<u16>> = facts
-            .map(|(_, fact)| match (fact.cell(), &*fact.years) {
-                (None, [year]) if year != asked => Some(*year),
-                _ => None,
-            })
-            .collect();
-        let year = *years?.first().filter(|_| self.facts.own)?;
-        Some(format!("the page has it for {year}, not {asked}"))
-    }
-
     /// The share of the question's content words that the page lacks. All words count equally.
     pub(crate) fn unknown(&self) -> f64 {
         let said = count(self.said.len().min(255));
