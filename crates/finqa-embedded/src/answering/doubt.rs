@@ -3,12 +3,12 @@
 
 use crate::expr::Expr;
 use crate::question::alone::COMPOUND_GROWTH;
+use crate::question::mention::is_name;
 use crate::question::operation_words::{
     COMPOUND, LARGEST, LEFT_OF_WHOLE, SMALLEST, STATISTICS, is_operation,
 };
 use crate::reading::facts::Facts;
-use crate::reading::text::{TokenKind, stem};
-use crate::reading::words::{is_stop, is_weak};
+use crate::reading::text::stem;
 
 use super::answer::RankedAnswer;
 use crate::ranking::ChoiceContext;
@@ -123,10 +123,8 @@ fn asks(context: &ChoiceContext<'_>, phrases: &[&str]) -> bool {
 pub(super) fn lacking_words(context: &ChoiceContext<'_>) -> Vec<String> {
     let asked = context.asked;
     let lacks = |text: &str| context.facts.vocabulary.find(text).is_none();
-    let missing = asked.tokens.iter().filter(|token| {
-        let content = token.kind == TokenKind::Word && !is_stop(&token.text);
-        content && !is_weak(&token.text) && !is_operation(&token.text) && lacks(&token.text)
-    });
+    let names = asked.tokens.iter().filter(|token| is_name(token));
+    let missing = names.filter(|token| !is_operation(&token.text) && lacks(&token.text));
     let spelled = missing.map(|token| asked.spelled(&token.text).to_owned());
     spelled.collect()
 }

@@ -10,9 +10,8 @@ use crate::distinct;
 use crate::explanation::{
     AnswerSource, AskedFigure, ExplainedFigure, ExplainedProgram, Explanation, LISTED,
 };
+use crate::question::mention::is_name;
 use crate::ranking::ChoiceContext;
-use crate::reading::text::TokenKind;
-use crate::reading::words::is_stop;
 use crate::shape::SHAPES;
 
 /// Adds what was read in a question that the labels of tables did not explain: the likeliest
@@ -24,9 +23,8 @@ pub(super) fn read(out: &mut Explanation, context: &ChoiceContext<'_>) {
         let likeliest = odds.max_by(|a, b| a.0.total_cmp(b.0));
         let shape = likeliest.map_or("", |(_, shape)| shape);
         out.operation = format!("by its words, most likely: {shape}");
-        let mut words = asked.content();
-        words.retain(|token| token.kind == TokenKind::Word && !is_stop(&token.text));
-        let words = words.iter().map(|token| asked.spelled(&token.text));
+        let words = asked.tokens.iter().filter(|token| is_name(token));
+        let words = words.map(|token| asked.spelled(&token.text));
         out.figures = vec![AskedFigure {
             name: distinct(words).join(" "),
             periods: asked.years.iter().map(ToString::to_string).collect(),

@@ -6,7 +6,7 @@ use crate::reading::text::{TextToken, TokenKind, tokenize};
 use crate::reading::words::{is_stop, is_weak};
 
 /// True for a word that is neither a stop word nor a word for an operation.
-pub(super) fn is_name(token: &TextToken<'_>) -> bool {
+pub(crate) fn is_name(token: &TextToken<'_>) -> bool {
     token.kind == TokenKind::Word && !is_stop(&token.text) && !is_weak(&token.text)
 }
 

@@ -172,7 +172,7 @@ impl<'a> PlanQuestion<'a> {
 /// True if the last three turns named more than three quarters of the content words, by weight.
 /// Both numbers are set by hand; with a smaller share, more questions would refer to earlier ones.
 fn names_the_same(facts: &Facts, asked: &Wording, state: &EarlierTurns) -> bool {
-    let words = weighted(facts, &asked.content());
+    let words = weighted(facts, asked.content());
     let named = |word: u32| state.turns.iter().rev().take(3).any(|t| t.names(word));
     known_share(&words, named) > 0.75
 }

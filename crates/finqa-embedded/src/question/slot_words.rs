@@ -21,7 +21,10 @@ const SYNONYM: f64 = 0.6;
 
 /// The page's words for these tokens with their weights, and the weight of the tokens for which it
 /// has none. Stop words are left out, and words for operations count 0.35 of a word.
-pub(crate) fn weighted(facts: &Facts, tokens: &[TextToken<'_>]) -> (Vec<(u32, f64)>, f64) {
+pub(crate) fn weighted<'t>(
+    facts: &Facts,
+    tokens: impl IntoIterator<Item = &'t TextToken<'static>>,
+) -> (Vec<(u32, f64)>, f64) {
     let mut words: Vec<(u32, f64)> = Vec::new();
     let mut unknown = 0.0;
     for token in tokens {

@@ -55,9 +55,8 @@ impl Wording {
     }
 
     /// Its tokens without words for operations.
-    pub(crate) fn content(&self) -> Vec<TextToken<'static>> {
-        let strong = self.tokens.iter().filter(|t| !is_weak(&t.text));
-        strong.cloned().collect()
+    pub(crate) fn content(&self) -> impl Iterator<Item = &TextToken<'static>> {
+        self.tokens.iter().filter(|t| !is_weak(&t.text))
     }
 
     /// True if it has one of these phrases, as whole words.

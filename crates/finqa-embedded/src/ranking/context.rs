@@ -116,7 +116,7 @@ impl<'a> ChoiceContext<'a> {
             let known = said.iter().filter(|said| label.contains(&said.word));
             known.map(|said| said.weight).sum()
         };
-        let (words, lacking) = weighted(facts, &asked.content());
+        let (words, lacking) = weighted(facts, asked.content());
         let whole = q.whole();
         let literals = state.turns.iter().flat_map(|turn| turn.expr.leaves());
         let literals = literals.map(|leaf| leaf.literal.trim_start_matches('-').to_owned());
