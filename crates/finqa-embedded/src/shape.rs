@@ -17,7 +17,14 @@ pub const SHAPES: [&str; 28] = [
 
 /// The shape of an expression, as an index into [`SHAPES`].
 pub(crate) fn shape(expr: &Expr) -> usize {
-    let name = match expr {
+    let name = shape_name(expr);
+    // Each name is in the list, so the fallback is never used.
+    SHAPES.iter().position(|shape| *shape == name).unwrap_or(0)
+}
+
+/// The name of an expression's shape, which is one of [`SHAPES`].
+pub(crate) fn shape_name(expr: &Expr) -> &'static str {
+    match expr {
         Expr::Leaf(leaf) if leaf.literal.ends_with('%') => "look-up of a percentage",
         Expr::Leaf(_) => "look-up",
         Expr::Step(op, a, b) => match op {
@@ -32,9 +39,7 @@ pub(crate) fn shape(expr: &Expr) -> usize {
             Op::Greater => "comparison",
             _ => "other",
         },
-    };
-    // Each name is in the list, so the fallback is never used.
-    SHAPES.iter().position(|shape| *shape == name).unwrap_or(0)
+    }
 }
 
 /// The shape of a program in the dataset's language, as an index into [`SHAPES`]; `None` if it
@@ -172,6 +177,7 @@ mod tests {
             ),
         ] {
             let expr = Expr::parse(program).unwrap();
+            assert_eq!(shape_name(&expr), expected, "{program}");
             assert_eq!(SHAPES[shape(&expr)], expected, "{program}");
         }
     }

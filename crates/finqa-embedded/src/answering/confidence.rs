@@ -8,7 +8,7 @@ use super::filling::FilledPlan;
 use crate::question::slots::{count, flag};
 use crate::ranking::ChoiceContext;
 use crate::reading::facts::Fact;
-use crate::shape::{SHAPES, shape};
+use crate::shape::{shape, shape_name};
 use finqa_core::question::HistoryEntry;
 
 /// The names of the inputs (signals), as in the weights file. "Odds" are the result of [`odds`],
@@ -38,10 +38,8 @@ pub(crate) fn signals(
     };
     let (alone, own) = (history.is_empty(), context.own);
     let odds = odds(ranked);
-    let shape = shape(&best.expr);
-    // Always found, because `shape` is an index into `SHAPES`.
-    let name = SHAPES.get(shape).copied().unwrap_or_default();
-    let proposed = context.proposal.get(shape).copied().unwrap_or_default();
+    let name = shape_name(&best.expr);
+    let proposed = context.shape_odds(shape(&best.expr));
     let facts: Vec<(usize, &Fact)> = context.facts.of_expr(&best.expr).collect();
     let has = |year: &u16| facts.iter().any(|(_, fact)| fact.years.contains(year));
     let missing = !context.asked.years.iter().all(has);

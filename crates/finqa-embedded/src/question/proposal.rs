@@ -7,7 +7,7 @@
 use super::conversation::EarlierTurns;
 use super::wording::Wording;
 use crate::expr::Expr;
-use crate::shape::{SHAPES, shape};
+use crate::shape::{SHAPES, shape_name};
 use crate::sketch::{SKETCHES, sketch};
 use finqa_core::page::year_in_text;
 
@@ -165,7 +165,7 @@ fn bucket<'a>(parts: impl IntoIterator<Item = &'a str>) -> usize {
 /// The buckets of a question for [`ShapeModel`]; the classes of earlier turns are their shapes.
 pub(crate) fn after_shapes(asked: &Wording, state: &EarlierTurns, alone: bool) -> Vec<usize> {
     let turns = state.turns.iter();
-    let before = turns.filter_map(|turn| SHAPES.get(shape(&turn.expr)).copied());
+    let before = turns.map(|turn| shape_name(&turn.expr));
     buckets(&asked.phrase, &before.collect::<Vec<_>>(), alone)
 }
 

@@ -151,6 +151,11 @@ impl<'a> ChoiceContext<'a> {
         }
     }
 
+    /// The log-odds of a shape, an index into [`SHAPES`].
+    pub(crate) fn shape_odds(&self, shape: usize) -> f64 {
+        self.proposal.get(shape).copied().unwrap_or_default()
+    }
+
     /// The log-odds of a candidate's sketch, and the number of sketches that are likelier. `None`
     /// for a stand-alone question.
     pub(super) fn sketch(&self, expr: &Expr) -> Option<(f64, usize)> {

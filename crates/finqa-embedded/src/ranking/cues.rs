@@ -2,7 +2,7 @@
 
 use super::context::{ChoiceContext, flag};
 use crate::reading::text::TokenKind;
-use crate::shape::{SHAPES, shape};
+use crate::shape::shape_name;
 
 /// The condition of a cue.
 pub(super) enum CueTest {
@@ -104,11 +104,10 @@ impl CueTest {
     fn holds(&self, context: &ChoiceContext<'_>) -> bool {
         match self {
             Says(phrases) => phrases.split(", ").any(|one| context.asked.says(&[one])),
-            After(shapes) => context
-                .state
-                .last()
-                .and_then(|turn| SHAPES.get(shape(&turn.expr)))
-                .is_some_and(|last| shapes.split(", ").any(|one| one == *last)),
+            After(shapes) => context.state.last().is_some_and(|turn| {
+                let last = shape_name(&turn.expr);
+                shapes.split(", ").any(|one| one == last)
+            }),
             If(holds) => holds(context),
         }
     }

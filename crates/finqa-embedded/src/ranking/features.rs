@@ -74,7 +74,7 @@ pub(super) fn of(
     let mut facts = read.of_page.iter();
     let outflow = signed && facts.any(|(_, fact)| is_outflow(context.facts, fact));
     let order = order(context.facts, expr);
-    let proposed = context.proposal.get(shape).copied().unwrap_or_default();
+    let proposed = context.shape_odds(shape);
     let sketch = context.sketch(expr).map(|(odds, _)| odds);
     [
         plan.prior,

@@ -28,12 +28,13 @@ const DETAILS: [Detail; 54] = [
     ("behind the best linear score", |s| s.candidate.rank.behind),
     ("rank by linear score", |s| count(s.candidate.rank.rank)),
     ("candidates of the same value", |s| count(s.candidate.rank.votes)),
-    ("kind as proposed", |s| s.kind(s.shape)),
+    ("kind as proposed", |s| s.context.shape_odds(s.shape)),
     ("rank of the kind", |s| {
-        count(s.context.proposal.iter().filter(|odds| **odds > s.kind(s.shape)).count())
+        let odds = s.context.shape_odds(s.shape);
+        count(s.context.proposal.iter().filter(|other| **other > odds).count())
     }),
     ("lead of the likeliest kind", |s| lead(&s.context.proposal)),
-    ("look-up as proposed", |s| s.kind(0)),
+    ("look-up as proposed", |s| s.context.shape_odds(0)),
     ("kind", |s| count(s.shape)),
     ("variant", |s| count(s.candidate.filled.variant)),
     ("rule", |s| count(plan_name(s.plan).unwrap_or(PLAN_NAMES.len()))),
@@ -227,12 +228,6 @@ impl<'a> NetworkInput<'a> {
             value: expr.number(),
             sketch: context.sketch(expr),
         }
-    }
-
-    /// The log-odds of a shape.
-    fn kind(&self, shape: usize) -> f64 {
-        let odds = self.context.proposal.get(shape);
-        odds.copied().unwrap_or_default()
     }
 
     fn fact(&self, k: usize) -> Option<&'a Fact> {
