@@ -297,7 +297,7 @@ impl<'a> FactFit<'a> {
         let inherited = inherited.filter(|(word, _)| label.has(*word) || near.has(*word));
         let in_inherited = inherited.map(|(_, weight)| weight).sum::<f64>();
         let asked = !query.years.is_empty();
-        let matched = fact.years.iter().any(|year| query.years.contains(year));
+        let matched = fact.is_of(&query.years);
         Self {
             of,
             fact,

@@ -129,8 +129,8 @@ pub(super) fn of(
 /// earlier one. `None` for other programs, and if a side has no year.
 fn order(facts: &Facts, expr: &Expr) -> Option<Ordering> {
     let latest = |side: &Expr| {
-        let years = facts.of_expr(side).flat_map(|(_, fact)| &*fact.years);
-        years.max().copied()
+        let used = facts.of_expr(side);
+        used.filter_map(|(_, fact)| fact.latest_year()).max()
     };
     let (a, b) = difference(expr)?;
     Some(latest(a)?.cmp(&latest(b)?))
@@ -205,9 +205,7 @@ impl<'a> PageUse<'a> {
         if asked.is_empty() {
             return 0.0;
         }
-        let other_years = |(_, f): &&(usize, &Fact)| {
-            !f.years.is_empty() && !f.years.iter().any(|y| asked.contains(y))
-        };
+        let other_years = |(_, f): &&(usize, &Fact)| !f.years.is_empty() && !f.is_of(asked);
         count(self.of_page.iter().filter(other_years).count().min(4))
     }
 

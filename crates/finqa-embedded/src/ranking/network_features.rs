@@ -63,7 +63,7 @@ const DETAILS: [Detail; 54] = [
         flag(s.cells().any(|(_, column)| column + 1 == s.context.facts.columns.len()))
     }),
     ("years apart", |s| {
-        let latest = |k| s.fact(k).and_then(|fact| fact.years.iter().max().copied());
+        let latest = |k| s.fact(k).and_then(Fact::latest_year);
         latest(0).zip(latest(1)).map_or(-50.0, |(a, b)| f64::from(a) - f64::from(b))
     }),
     ("first fact's rank", |s| s.rank(0)),

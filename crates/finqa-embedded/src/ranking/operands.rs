@@ -125,7 +125,7 @@ fn label_weight(context: &ChoiceContext<'_>, label: &[u32], asked: bool) -> f64 
 fn agreement(years: &[u16], fact: &Fact) -> f64 {
     if years.is_empty() || fact.years.is_empty() {
         0.0
-    } else if fact.years.iter().any(|year| years.contains(year)) {
+    } else if fact.is_of(years) {
         1.0
     } else {
         -1.0
@@ -160,7 +160,7 @@ impl UsedFact {
         let named_weight: f64 = naming.map(|(said, _)| said.weight).sum();
         let matched = row.map_or(0.0, |row| label_weight(context, &row.label, true));
         let years = &context.asked.years;
-        let from_latest = |year: &u16| f64::from(*year) - f64::from(context.latest);
+        let from_latest = |year: u16| f64::from(year) - f64::from(context.latest);
         let [in_row, in_column, side_by_side, by_distance, right_before] =
             BY_QUESTION.map(|at| fits.get(at).copied().unwrap_or_default());
         let [first, second, late, early] = roles;
@@ -181,7 +181,7 @@ impl UsedFact {
             flag(fact.closing),
             row.map_or(-1.0, |row| row.weight - matched),
             column.map_or(-1.0, |column| label_weight(context, &column.label, false)),
-            fact.years.iter().max().map_or(-50.0, from_latest),
+            fact.latest_year().map_or(-50.0, from_latest),
             cell.map_or(-1.0, |(row, _)| context.rows_named_better(row)),
             cell.map_or(-1.0, |(_, col)| flag(context.largest(col, fact.number))),
             in_row,

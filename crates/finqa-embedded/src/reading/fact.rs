@@ -67,6 +67,15 @@ impl Fact {
         self.label.contains(&word) || self.near.contains(&word)
     }
 
+    /// True if it is of one of these years.
+    pub(crate) fn is_of(&self, years: &[u16]) -> bool {
+        self.years.iter().any(|year| years.contains(year))
+    }
+
+    pub(crate) fn latest_year(&self) -> Option<u16> {
+        self.years.iter().max().copied()
+    }
+
     /// Its id as evidence: `r3c2` for a cell, `t5` for a number in the fifth sentence.
     pub(crate) fn id(&self) -> String {
         match self.place {

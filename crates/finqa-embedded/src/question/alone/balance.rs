@@ -29,11 +29,7 @@ pub(crate) fn roll_forward(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let dated = |fact: &Fact| match two {
         Some((late, _)) => fact.years.contains(late),
         // Without two years, a closing balance of a year asked for, or one without a year.
-        None => {
-            wanted.years.is_empty()
-                || fact.years.is_empty()
-                || fact.years.iter().any(|y| wanted.years.contains(y))
-        }
+        None => wanted.years.is_empty() || fact.years.is_empty() || fact.is_of(&wanted.years),
     };
     let mut best = ranked
         .iter()

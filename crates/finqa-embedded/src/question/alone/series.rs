@@ -83,8 +83,8 @@ fn distinct_runs(
 fn of_periods(facts: &Facts, run: &[usize]) -> bool {
     let of_run = run.iter().filter_map(|i| facts.all.get(*i));
     let of_run: Vec<&Fact> = of_run.collect();
-    let latest = of_run.iter().filter_map(|fact| fact.years.iter().max());
-    let years: HashSet<&u16> = latest.collect();
+    let latest = of_run.iter().filter_map(|fact| fact.latest_year());
+    let years: HashSet<u16> = latest.collect();
     let quarter = facts.vocabulary.get("quarter");
     let quarters = quarter.is_some_and(|word| of_run.iter().all(|fact| fact.is_named(word)));
     years.len() == run.len() || quarters
@@ -124,7 +124,7 @@ fn runs(facts: &Facts, index: usize) -> Vec<Vec<usize>> {
 /// that it names, or the first ones in a question about the future. Empty if there are too few.
 fn narrow(facts: &Facts, run: Vec<usize>, asked: &Wording, named: Option<usize>) -> Vec<usize> {
     let Some(n) = named else { return run };
-    let year = |i: &usize| facts.all.get(*i)?.years.iter().max().copied();
+    let year = |i: &usize| facts.all.get(*i)?.latest_year();
     let until = asked.years.first().copied();
     let fits = |i: &usize| year(i).is_some() && (until.is_none() || year(i) <= until);
     let mut dated: Vec<usize> = run.into_iter().filter(fits).collect();

@@ -55,10 +55,8 @@ pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progr
 fn base(q: &PlanQuestion<'_>, a: &Expr, b: &Expr, rest: &str) -> TurnOperand {
     let part = Wording::read(rest);
     let dated = |e: &Expr| {
-        e.leaves()
-            .iter()
-            .filter_map(|l| q.facts.all.get(l.source?))
-            .any(|x| x.years.iter().any(|y| part.years.contains(y)))
+        let mut facts = q.facts.of_expr(e);
+        facts.any(|(_, fact)| fact.is_of(&part.years))
     };
     let words = weighted(q.facts, &part.tokens);
     let named = |word: u32| q.state.turns.iter().any(|turn| turn.names(word));
