@@ -55,8 +55,6 @@ pub(crate) struct ChoiceContext<'a> {
     pub(crate) bare: bool,
     /// Number of plans from the rules for follow-ups, which come first.
     pub(crate) follow_ups: usize,
-    /// True if the question has a word for a percentage.
-    pub percent: bool,
     /// The programs of earlier turns, oldest first.
     earlier: Vec<&'a Expr>,
     /// Literals of earlier turns without their minus signs, constants included.
@@ -129,7 +127,6 @@ impl<'a> ChoiceContext<'a> {
             refers: q.refers,
             bare: is_bare(asked),
             follow_ups: 0,
-            percent: asked.percent(),
             earlier: state.turns.iter().map(|turn| &turn.expr).collect(),
             earlier_literals: literals.collect(),
             cues: Vec::new(),

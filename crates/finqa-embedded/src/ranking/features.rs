@@ -54,6 +54,7 @@ pub(super) fn of(
     let expr = &filled.expr;
     let read = PageUse::new(context, expr);
     let asked = context.asked;
+    let percent = asked.common().percent;
     let value = expr.number();
     // Yes and no have no size. With 0.5, none of the traits about the size is set.
     let size = value.unwrap_or(0.5);
@@ -102,8 +103,8 @@ pub(super) fn of(
         flag(order == Some(Ordering::Greater)),
         flag(ratio && size.abs() > 1.0),
         flag(ratio && size < 0.0),
-        flag(context.percent && look_up && size.abs() > 1.0),
-        flag(context.percent && !look_up && size.abs() > 1.5),
+        flag(percent && look_up && size.abs() > 1.0),
+        flag(percent && !look_up && size.abs() > 1.5),
         flag(size.abs() <= 0.0),
         flag(matches!(expr.top(), Some((_, a @ Expr::Leaf(_), b)) if alike(a, b))),
         flag(look_up && read.minus),
