@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use finqa_core::number::{Scale, UnitKind};
 
-use super::operation_words::{CHANGE, COMPOUND, LARGEST, SMALLEST, SUM};
+use super::operation_words::{CHANGE, LARGEST, SMALLEST, SUM};
 use crate::reading::text::{TextToken, TokenKind, stem, tokenize};
 use crate::reading::words::is_weak;
 
@@ -223,11 +223,6 @@ impl Wording {
             ]);
         let compares = ["than", "exceed", "outperform", "increase", "decrease"];
         begins || self.says(&VERBS) && self.says(&compares) && !self.says(&OPEN)
-    }
-
-    /// True if the question has a word for compound growth.
-    pub(crate) fn compound(&self) -> bool {
-        self.says(&COMPOUND)
     }
 
     /// `true` if the largest of several is requested, `false` for the smallest; `None` if neither

@@ -1,5 +1,6 @@
 //! Plans for compound growth, and for growth that continues at the same rate.
 
+use super::super::operation_words::COMPOUND;
 use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{ProgramPlan, of_slots, step};
 use super::super::plan_question::PlanQuestion;
@@ -16,7 +17,7 @@ pub(crate) const COMPOUND_GROWTH: &str = "compound growth";
 /// `(later / earlier) ^ (1 / years) - 1`.
 pub(crate) fn compound(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let asked = q.asked;
-    if !asked.compound() {
+    if !asked.says(&COMPOUND) {
         return None;
     }
     let (late, mut early) = q.two_periods()?;
