@@ -8,7 +8,7 @@ use super::answer::{EmbeddedAnswer, PageIndex};
 use super::candidates::{Pool, RULES, candidates, details};
 use super::confidence;
 use super::description::describe;
-use super::doubt;
+use super::doubt::{self, in_words, is_of_text};
 use super::explain;
 use super::filling::FilledPlan;
 use crate::explanation::Explanation;
@@ -21,7 +21,6 @@ use crate::question::proposal;
 use crate::question::wording::Wording;
 use crate::ranking::{self, ChoiceContext};
 use crate::shape::SHAPES;
-use crate::tables::words::{same_word, stems};
 use crate::tables::{DirectAnswer, Doubt, Tables};
 use crate::weights::EmbeddedWeights;
 
@@ -38,39 +37,10 @@ impl Default for EmbeddedAnalyst {
     }
 }
 
-/// The doubt if the labels of a user's tables do not account for all words of the question.
-const UNREAD: &str = "the labels do not answer the question in full";
-
-/// A doubt of the tables for people.
-pub(super) fn in_words(doubt: Doubt) -> String {
-    doubt.why().unwrap_or_else(|| UNREAD.to_owned())
-}
-
 /// The texts of the questions before this one, oldest first.
 fn earlier(question: &Question) -> Vec<&str> {
     let history = question.history.iter();
     history.map(|entry| entry.question.as_str()).collect()
-}
-
-/// Maximum number of figures in a sentence that can answer without a doubt. A sentence with more is
-/// probably a row of a table that was not recognised as one. Set by hand; years count as figures.
-const IN_SENTENCE: usize = 3;
-
-/// True if an answer uses sentences, and each of them has all words of the question and at most
-/// [`IN_SENTENCE`] numbers.
-fn is_of_text(answer: &EmbeddedAnswer, question: &Question) -> bool {
-    let ids = answer.best.evidence.iter().map(|of| of.id.as_str());
-    let mut of_text = ids.filter(|id| id.starts_with('t')).peekable();
-    let asked = stems(&question.text);
-    let named = |word: &&String| word.chars().any(char::is_alphabetic);
-    of_text.peek().is_some()
-        && of_text.all(|id| {
-            let sentence = question.document.evidence(id).unwrap_or_default();
-            let said = stems(sentence);
-            let numbers = said.iter().filter(|word| !named(word)).count();
-            let says = |word: &String| said.iter().any(|own| same_word(own, word));
-            numbers <= IN_SENTENCE && asked.iter().filter(named).all(says)
-        })
 }
 
 impl EmbeddedAnalyst {

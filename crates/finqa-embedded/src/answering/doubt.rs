@@ -10,10 +10,13 @@ use crate::question::operation_words::{
 use crate::reading::facts::Facts;
 use crate::reading::text::stem;
 
-use super::answer::RankedAnswer;
+use super::answer::{EmbeddedAnswer, RankedAnswer};
 use crate::ranking::ChoiceContext;
+use crate::tables::Doubt;
+use crate::tables::words::{same_word, stems};
 use finqa_core::number::UnitKind;
 use finqa_core::page::year_of;
+use finqa_core::question::Question;
 
 /// Confidence below which an answer is a guess. Of all stand-alone answers above it, at least four
 /// in five are right (docs/embedded-analyst.md, "Confidence").
@@ -109,6 +112,33 @@ fn lacks_year(facts: &Facts, year: u16) -> bool {
     !facts.all.iter().any(|fact| fact.years.contains(&year))
         && !facts.table_years().any(|known| known == year)
         && !facts.sentences.iter().any(|s| s.text.contains(&digits))
+}
+
+/// A doubt of the tables for people.
+pub(super) fn in_words(doubt: Doubt) -> String {
+    let unread = "the labels do not answer the question in full";
+    doubt.why().unwrap_or_else(|| unread.to_owned())
+}
+
+/// Maximum number of figures in a sentence that can answer without a doubt. A sentence with more is
+/// probably a row of a table that was not recognised as one. Set by hand; years count as figures.
+const IN_SENTENCE: usize = 3;
+
+/// True if an answer uses sentences, and each of them has all words of the question and at most
+/// [`IN_SENTENCE`] numbers.
+pub(super) fn is_of_text(answer: &EmbeddedAnswer, question: &Question) -> bool {
+    let ids = answer.best.evidence.iter().map(|of| of.id.as_str());
+    let mut of_text = ids.filter(|id| id.starts_with('t')).peekable();
+    let asked = stems(&question.text);
+    let named = |word: &&String| word.chars().any(char::is_alphabetic);
+    of_text.peek().is_some()
+        && of_text.all(|id| {
+            let sentence = question.document.evidence(id).unwrap_or_default();
+            let said = stems(sentence);
+            let numbers = said.iter().filter(|word| !named(word)).count();
+            let says = |word: &String| said.iter().any(|own| same_word(own, word));
+            numbers <= IN_SENTENCE && asked.iter().filter(named).all(says)
+        })
 }
 
 /// True if the question has one of these phrases and the page does not. A page with the row "shares

@@ -4,9 +4,9 @@ use finqa_core::number::{Unit, UnitKind, Value};
 use finqa_core::question::{CitedEvidence, Document, Question};
 use finqa_core::text::counted;
 
-use super::analyst::in_words;
 use super::answer::{EmbeddedAnswer, RankedAnswer};
 use super::description::{Citations, describe, operations, percentages};
+use super::doubt::in_words;
 use super::scale;
 use crate::distinct;
 use crate::question::plan::ProgramPlan;
