@@ -44,11 +44,7 @@ impl EmbeddedAnswer {
             UnitKind::Number if percentages && !points => UnitKind::Percent,
             kind => kind,
         };
-        let scale = match kind {
-            UnitKind::Number => Ok(scale_of(expr)),
-            UnitKind::Ratio => scale::of_quotient(expr, &scale_of),
-            _ => Ok(None),
-        };
+        let scale = scale::of_kind(kind, expr, &scale_of);
         let mut cited = Citations::default();
         for leaf in found.exprs().flat_map(FigureExpr::leaves) {
             if let Some(place) = leaf.source {
@@ -131,10 +127,7 @@ impl EmbeddedAnswer {
         if direct.name == SUM_OF_ROWS {
             best.label = format!("sum of {}", counted(expr.leaves().len(), "row"));
         }
-        let scale = match direct.kind {
-            UnitKind::Ratio => scale::of_quotient(&expr, &|expr| scale::scale_of(facts, expr)),
-            _ => Ok(best.unit.scale),
-        };
+        let scale = scale::of_kind(best.unit.kind, &expr, &|expr| scale::scale_of(facts, expr));
         best.unit.scale = scale.unwrap_or_default();
         best.answer_with(direct.label.as_ref(), false);
         Some(Self {

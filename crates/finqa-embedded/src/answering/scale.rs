@@ -3,7 +3,7 @@
 
 use crate::expr::Expr;
 use crate::reading::facts::{Fact, Facts};
-use finqa_core::number::Scale;
+use finqa_core::number::{Scale, UnitKind};
 use finqa_core::page::{counts_things, has_no_scale};
 use finqa_core::program::{Expression, Op};
 
@@ -135,14 +135,18 @@ pub(crate) fn scale_through<T>(
     }
 }
 
-/// The scale of a quotient: that of the numerator if the divisor has none, as in money per share.
-/// `None` if both have one. An error if only the divisor has one.
-pub(crate) fn of_quotient<T>(
+/// The scale to print with a value of this kind. A quotient has that of its numerator if the
+/// divisor has none, as in money per share, and none if both have one. An error if only the divisor
+/// has one.
+pub(crate) fn of_kind<T>(
+    kind: UnitKind,
     expr: &Expression<T>,
     scale_of: &impl Fn(&Expression<T>) -> Option<Scale>,
 ) -> Result<Option<Scale>, &'static str> {
-    let Some((Op::Divide, a, b)) = expr.top() else {
-        return Ok(None);
+    let (a, b) = match (kind, expr.top()) {
+        (UnitKind::Number, _) => return Ok(scale_of(expr)),
+        (UnitKind::Ratio, Some((Op::Divide, a, b))) => (a, b),
+        _ => return Ok(None),
     };
     match (scale_of(a), scale_of(b)) {
         (scale, None) => Ok(scale),
