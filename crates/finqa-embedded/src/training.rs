@@ -19,7 +19,6 @@ use crate::sketch;
 use crate::answering::analyst::EmbeddedAnalyst;
 use crate::answering::answer::PageIndex;
 use crate::answering::candidates as made;
-use crate::question::conversation::EarlierTurns;
 use crate::question::follow_up;
 
 pub use crate::answering::candidates::Pool;
@@ -57,9 +56,8 @@ pub fn candidates(
 ) -> Vec<ProgramCandidate> {
     let facts = page.facts(&question.document);
     let asked = Wording::read(&facts.written(&question.text));
-    let state = EarlierTurns::read(facts, &question.history);
-    let before = PlanContext::after(&state);
-    let q = PlanQuestion::new(facts, &asked, &state, &before);
+    let before = PlanContext::after(facts, &question.history);
+    let q = PlanQuestion::new(facts, &asked, &before);
     let (context, plans) = embedded.context(&q, question);
     let found = made::candidates(&context, &plans, &embedded.weights.choice, pool);
     // The trainer uses `Compared` only to count how often a right program is in it.
@@ -139,9 +137,8 @@ pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<S
     let gold = Expr::parse(program)?;
     // Without `Facts::written`, which matters only on a user's page. The trainer has none.
     let asked = Wording::read(&question.text);
-    let state = EarlierTurns::read(facts, &question.history);
-    let context = PlanContext::after(&state);
-    let q = PlanQuestion::new(facts, &asked, &state, &context);
+    let before = PlanContext::after(facts, &question.history);
+    let q = PlanQuestion::new(facts, &asked, &before);
     for plan in follow_up::plans(&q).into_iter().chain(alone::plans(&q)) {
         let mut literals = vec![None; plan.slots.len()];
         if plan.slots.is_empty() || !unify(&plan.expr, &gold, &mut literals) {

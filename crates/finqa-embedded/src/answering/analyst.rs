@@ -13,7 +13,6 @@ use super::explain;
 use super::filling::FilledPlan;
 use crate::explanation::Explanation;
 use crate::question::alone;
-use crate::question::conversation::EarlierTurns;
 use crate::question::follow_up;
 use crate::question::plan::ProgramPlan;
 use crate::question::plan_question::{PlanContext, PlanQuestion};
@@ -177,9 +176,8 @@ impl EmbeddedAnalyst {
     ) -> Option<EmbeddedAnswer> {
         let facts = page.facts(&question.document);
         let asked = Wording::read(&facts.written(&question.text));
-        let state = EarlierTurns::read(facts, &question.history);
-        let before = PlanContext::after(&state);
-        let q = PlanQuestion::new(facts, &asked, &state, &before);
+        let before = PlanContext::after(facts, &question.history);
+        let q = PlanQuestion::new(facts, &asked, &before);
         let (context, plans) = self.context(&q, question);
         let ranked = self.rank(&context, &plans);
         let signals = confidence::signals(&context, &question.history, &ranked);

@@ -12,10 +12,13 @@ use super::slot_words::{AlikeWords, WordWeights, known_share, weighted};
 use super::slots::SlotQuery;
 use super::wording::Wording;
 use crate::reading::facts::Facts;
+use finqa_core::question::HistoryEntry;
 
-/// The words, years and facts that the slots of a question take over from earlier turns.
+/// The earlier turns, with the words, years and facts that the slots of a question take over from
+/// them.
 #[derive(Debug, Default)]
 pub(crate) struct PlanContext {
+    state: EarlierTurns,
     /// The words of the last turn.
     pub words: WordWeights,
     /// The years of the last turn.
@@ -29,12 +32,14 @@ pub(crate) struct PlanContext {
 
 impl PlanContext {
     /// The context after these turns; empty if there are none.
-    pub(crate) fn after(state: &EarlierTurns) -> Self {
+    pub(crate) fn after(facts: &Facts, history: &[HistoryEntry]) -> Self {
+        let state = EarlierTurns::read(facts, history);
         let last = state.last();
         Self {
             words: last.map_or(&[][..], |t| &t.words).into(),
             years: last.map(|t| t.years.clone()).unwrap_or_default(),
             anchors: state.turns.iter().flat_map(|t| &t.facts).copied().collect(),
+            state,
             ..Self::default()
         }
     }
@@ -78,12 +83,8 @@ pub(crate) struct PlanQuestion<'a> {
 }
 
 impl<'a> PlanQuestion<'a> {
-    pub(crate) fn new(
-        facts: &'a Facts,
-        asked: &'a Wording,
-        state: &'a EarlierTurns,
-        context: &'a PlanContext,
-    ) -> Self {
+    pub(crate) fn new(facts: &'a Facts, asked: &'a Wording, context: &'a PlanContext) -> Self {
+        let state = &context.state;
         let known = || is_bare(asked) || names_the_same(facts, asked, state);
         Self {
             facts,
