@@ -152,25 +152,17 @@ fn push_core<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) {
 /// The digits and the kind of a number or a year, and whether it is a percentage; `None` for any
 /// other text. "2,012" is a number and not a year, because years have no comma.
 fn number(core: &str) -> Option<(Cow<'_, str>, TokenKind, bool)> {
-    let digits: Cow<'_, str> = if core.contains(',') {
-        core.replace(',', "").into()
+    let bare = core.trim_end_matches(['%', ',']);
+    let digits: Cow<'_, str> = if bare.contains(',') {
+        bare.replace(',', "").into()
     } else {
-        core.into()
+        bare.into()
     };
-    let bare = digits.trim_end_matches('%');
-    if bare.parse::<f64>().is_err() || !bare.contains(|c: char| c.is_ascii_digit()) {
+    if digits.parse::<f64>().is_err() || !digits.contains(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    let percent = digits.ends_with('%');
-    let kind = match year_in_text(&digits) {
-        Some(year) if !core.contains(',') => TokenKind::Year(year),
-        _ => TokenKind::Number,
-    };
-    let bare = match digits {
-        Cow::Borrowed(text) => text.trim_end_matches('%').into(),
-        Cow::Owned(text) => text.trim_end_matches('%').to_owned().into(),
-    };
-    Some((bare, kind, percent))
+    let kind = year_in_text(core).map_or(TokenKind::Number, TokenKind::Year);
+    Some((digits, kind, core.ends_with('%')))
 }
 
 /// The ordinal of a quarter: "first" for `q1`, "third" for `3q`. `None` for any other text.
