@@ -1,7 +1,6 @@
 //! Resolves references to earlier values: "that", "this change", "the 2005 one".
 
-use super::conversation::{EarlierTurn, EarlierTurns};
-use super::mention::names_quantity;
+use super::conversation::{EarlierTurn, EarlierTurns, is_bare};
 use super::plan::PlanExpr::Slot;
 use super::plan::{PlanExpr, ProgramPlan, step};
 use super::plan_question::PlanQuestion;
@@ -55,7 +54,7 @@ pub(crate) fn resolve(q: &PlanQuestion<'_>, text: &str) -> TurnOperand {
     let part = Wording::read(text);
     let known = if let Some(turn) = by_operation(&part, q.state) {
         Some(TurnOperand::of(turn))
-    } else if names_quantity(text) {
+    } else if !is_bare(&part) {
         by_words(q, &part).map(TurnOperand::of)
     } else if part.says(&["100", "$100"]) {
         Some(TurnOperand::Known(Expr::constant(100)))
@@ -84,7 +83,7 @@ fn by_operation<'a>(part: &Wording, state: &'a EarlierTurns) -> Option<&'a Earli
         (&["product"], Op::Multiply),
         (&["quotient"], Op::Divide),
     ];
-    let total = || part.says(&["total"]) && !names_quantity(&part.phrase) && part.years.is_empty();
+    let total = || part.says(&["total"]) && is_bare(part) && part.years.is_empty();
     let named = operations.iter().find(|(words, _)| part.says(words));
     match named {
         Some((_, op)) => state.latest(*op),
