@@ -78,9 +78,10 @@ impl EarlierTurns {
         state
     }
 
-    /// The years of all turns, with repetitions.
-    pub(crate) fn years(&self) -> Vec<u16> {
-        self.turns.iter().flat_map(|t| &t.years).copied().collect()
+    /// True if one of these years is of no turn.
+    pub(crate) fn lack_one_of(&self, years: &[u16]) -> bool {
+        let known = |year: &u16| self.turns.iter().any(|turn| turn.years.contains(year));
+        !years.iter().all(known)
     }
 
     /// The look-ups after the last calculation, the latest first.

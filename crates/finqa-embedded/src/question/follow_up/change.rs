@@ -104,8 +104,7 @@ pub(super) fn relative_change(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<P
     {
         return None;
     }
-    let known = q.state.years();
-    if asked.years.iter().any(|y| !known.contains(y)) && asked.years.len() >= 2 {
+    if asked.years.len() >= 2 && q.state.lack_one_of(&asked.years) {
         return None;
     }
     let expr = if let Some(turn) = q.state.latest(Op::Subtract)
@@ -153,11 +152,9 @@ pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
     if asked.says(&["number one", "and one", "and 1"]) {
         return less(last.expr.clone(), Expr::constant(1));
     }
-    let known = q.state.years();
-    let new_year = asked.years.iter().any(|y| !known.contains(y));
     let look_ups = last.is_look_up() && q.state.back(1).is_some_and(EarlierTurn::is_look_up);
     let both = look_ups || asked.says(&["these", "those", "two", "both", "them", "net difference"]);
-    if !new_year
+    if !q.state.lack_one_of(&asked.years)
         && both
         && (q.refers || asked.points_to_span() && look_ups)
         && let Some((late, early)) = two_values(q)
