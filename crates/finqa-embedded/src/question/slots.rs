@@ -163,9 +163,8 @@ struct SharedLabelFit {
 impl<'a> SlotScorer<'a> {
     pub(crate) fn new(facts: &'a Facts, query: &'a SlotQuery) -> Self {
         let total: f64 = query.words.iter().map(|(_, w)| w).sum::<f64>() + 0.4 * query.unknown;
-        let asked = |total: u32| query.words.iter().any(|(word, _)| *word == total);
         let unasked = |column: &FactColumn| {
-            let words = column.label.iter().filter(|word| !asked(**word));
+            let words = column.label.iter().filter(|word| !query.asks(**word));
             words.map(|word| facts.weight(*word)).sum()
         };
         Self {
@@ -174,7 +173,7 @@ impl<'a> SlotScorer<'a> {
             total: if total > 0.0 { total } else { 1.0 },
             inherited_total: query.inherited.iter().map(|(_, w)| w).sum::<f64>().max(1.0),
             anchor: query.anchors.last().and_then(|i| facts.all.get(*i)),
-            asks_total: facts.total.is_some_and(asked),
+            asks_total: facts.total.is_some_and(|total| query.asks(total)),
             unasked: facts.columns.iter().map(unasked).collect(),
             label: SharedLabelFit {
                 words: WordSet::of(&facts.vocabulary),
@@ -200,8 +199,7 @@ impl<'a> SlotScorer<'a> {
         label.places.clear();
         if of_row {
             label.matched = facts.rows.get(index).map_or(0.0, |row| {
-                let asked = |word: &&u32| query.words.iter().any(|(known, _)| known == *word);
-                let label = row.label.iter().filter(asked);
+                let label = row.label.iter().filter(|word| query.asks(**word));
                 label.map(|word| facts.weight(*word)).sum()
             });
             label.side_by_side = side_by_side(fact, query);

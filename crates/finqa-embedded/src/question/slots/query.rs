@@ -36,6 +36,11 @@ pub(crate) struct SlotQuery {
 }
 
 impl SlotQuery {
+    /// True if it requests this word of the page.
+    pub(super) fn asks(&self, word: u32) -> bool {
+        self.words.iter().any(|(known, _)| *known == word)
+    }
+
     /// The same query for one year.
     pub(crate) fn of_year(&self, year: u16) -> Self {
         Self {
