@@ -44,7 +44,7 @@ impl Wording {
         let lower = question.to_lowercase();
         let tokens = tokenize(&lower).into_iter().map(TextToken::into_owned);
         let tokens: Vec<_> = tokens.collect();
-        let phrase = plain(question);
+        let phrase = plain(&lower);
         Self {
             common: OnceCell::new(),
             years: years(&tokens, &phrase),
@@ -257,12 +257,12 @@ pub(super) fn split(text: &str, connector: &str) -> Option<(String, String)> {
     })
 }
 
-/// The words of a text in lower case, with a blank before and after each and without punctuation.
-/// Some words become the one that the rules look for: "percentage" becomes "percent", and "prior"
-/// becomes "previous".
+/// The words of a text, which must be in lower case, with a blank before and after each and without
+/// punctuation. Some words become the one that the rules look for: "percentage" becomes "percent",
+/// and "prior" becomes "previous".
 fn plain(text: &str) -> String {
     let mut out = String::from(" ");
-    for chunk in text.to_lowercase().replace("\\n", " ").split_whitespace() {
+    for chunk in text.replace("\\n", " ").split_whitespace() {
         let word = chunk.trim_matches([',', '.', '?', ';', ':', '(', ')', '"', '\'', '!']);
         let word = match word {
             // The last three are remains of Unicode escapes (`reading::text`).
