@@ -24,6 +24,12 @@ pub(crate) fn turn_sign<T>(leaf: &mut Leaf<T>) {
     };
 }
 
+/// The value that counts for a literal: what the official evaluator reads, or the `printed` number
+/// if it cannot read the literal.
+pub(crate) fn value_of(literal: &str, printed: f64) -> f64 {
+    literal_value(literal).unwrap_or(printed)
+}
+
 /// The value of a literal as the official evaluator reads it: `5%` is 0.05. `None` unless it is a
 /// finite number.
 pub(crate) fn literal_value(text: &str) -> Option<f64> {

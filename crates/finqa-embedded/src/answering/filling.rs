@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::scale;
-use crate::expr::{Expr, PageLeaf, literal_value};
+use crate::expr::{Expr, PageLeaf, value_of};
 use crate::question::plan::{Pairing, PlanExpr, ProgramPlan};
 use crate::question::slots::{FEATURES, PAIRS, Rankings, SlotQuery, SlotScorer, best_first};
 use crate::reading::facts::{Fact, Facts};
@@ -232,9 +232,7 @@ fn leaf(facts: &Facts, plan: &ProgramPlan, query: &SlotQuery, index: usize) -> O
     let (literal, value) = if literal.len() == fact.literal.len() {
         (Arc::clone(&fact.literal), fact.value)
     } else {
-        // The official evaluator reads the literal, so its value counts.
-        let value = literal_value(literal).unwrap_or(fact.number);
-        (literal.into(), value)
+        (literal.into(), value_of(literal, fact.number))
     };
     Some(Expr::Leaf(PageLeaf {
         literal,

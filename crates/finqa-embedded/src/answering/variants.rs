@@ -5,7 +5,7 @@
 
 use super::filling::FilledPlan;
 use super::scale;
-use crate::expr::{Expr, PageLeaf, literal_value, turn_sign};
+use crate::expr::{Expr, PageLeaf, turn_sign, value_of};
 use crate::reading::facts::{Fact, Facts};
 use finqa_core::number::Scale;
 use finqa_core::program::Op;
@@ -94,8 +94,7 @@ fn turn_percent(leaf: &mut PageLeaf) {
         Some(bare) => (bare.to_owned(), leaf.value * 100.0),
         None => (format!("{}%", leaf.literal), leaf.value / 100.0),
     };
-    // The official evaluator reads the literal, so its value counts.
-    leaf.value = literal_value(&literal).unwrap_or(value);
+    leaf.value = value_of(&literal, value);
     leaf.literal = literal.into();
 }
 

@@ -15,7 +15,7 @@ use super::similarity;
 use super::text::{TextToken, TokenKind, as_written, stem, tokenize};
 use super::vocabulary::Vocabulary;
 use crate::distinct;
-use crate::expr::{Expr, literal_value};
+use crate::expr::{Expr, value_of};
 
 /// A page read into facts.
 #[derive(Debug, Default)]
@@ -304,8 +304,7 @@ impl Facts {
         }
         let label = Arc::clone(&of_row.full);
         self.all.push(Fact {
-            // The official evaluator reads the literal, so its value counts.
-            value: literal_value(&number.literal).unwrap_or(number.value),
+            value: value_of(&number.literal, number.value),
             literal: (*number.literal).into(),
             number: number.value,
             percent: number.percent,

@@ -13,7 +13,7 @@ use finqa_core::page::is_month;
 
 use super::fact::{Fact, FactPlace};
 use super::text::{TextToken, TokenKind};
-use crate::expr::literal_value;
+use crate::expr::value_of;
 
 /// An amount in a sentence.
 #[derive(Clone, Debug)]
@@ -244,8 +244,7 @@ pub(crate) fn fact(
     let sign = if number.percent { "%" } else { "" };
     let literal: Arc<str> = format!("{}{sign}", number.digits).into();
     Fact {
-        // The official evaluator reads the literal, so its value counts.
-        value: literal_value(&literal).unwrap_or(value),
+        value: value_of(&literal, value),
         literal,
         number: value,
         percent: number.percent,
