@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::scale;
 use crate::expr::{Expr, PageLeaf, value_of};
 use crate::question::plan::{Pairing, PlanExpr, ProgramPlan};
-use crate::question::slots::{FEATURES, PAIRS, Rankings, SlotQuery, SlotScorer, best_first};
+use crate::question::slots::{FEATURES, PAIRS, SlotQuery, SlotScorer, best_first, rank};
 use crate::reading::facts::{Fact, Facts};
 use crate::reading::outflow::is_outflow;
 use finqa_core::program::Op;
@@ -75,7 +75,8 @@ pub(crate) struct JointChoices {
     tried: usize,
     /// Maximum number of choices for a plan.
     keep: usize,
-    rankings: Rankings,
+    /// The best facts for each query with their scores. Plans have many equal slots.
+    rankings: Vec<(SlotQuery, Vec<(usize, f64)>)>,
     made: Vec<(ChoiceKey, Rc<[FactChoice]>)>,
 }
 
@@ -88,15 +89,14 @@ impl JointChoices {
         Self {
             tried,
             keep,
-            rankings: Rankings::default(),
+            rankings: Vec::new(),
             made: Vec::new(),
         }
     }
 
     /// The choices for a plan, best first.
     pub(crate) fn of(&mut self, facts: &Facts, plan: &ProgramPlan) -> Rc<[FactChoice]> {
-        let slots = plan.slots.iter();
-        let slots = slots.map(|query| self.rankings.of(facts, query, self.tried));
+        let slots = plan.slots.iter().map(|query| self.ranking(facts, query));
         let key = (slots.collect(), plan.pairing, plan.expr.known_facts());
         if let Some((_, choices)) = self.made.iter().find(|(made, _)| *made == key) {
             return Rc::clone(choices);
@@ -104,6 +104,16 @@ impl JointChoices {
         let choices: Rc<[FactChoice]> = self.make(facts, &key).into();
         self.made.push((key, Rc::clone(&choices)));
         choices
+    }
+
+    /// The index of the ranking for a query, made if there is none yet.
+    fn ranking(&mut self, facts: &Facts, query: &SlotQuery) -> usize {
+        let known = self.rankings.iter().position(|(known, _)| known == query);
+        known.unwrap_or_else(|| {
+            let ranked = rank(facts, query, self.tried);
+            self.rankings.push((query.clone(), ranked));
+            self.rankings.len() - 1
+        })
     }
 
     /// Chooses facts slot by slot (beam search). After each slot but the last, three times as many
@@ -119,7 +129,8 @@ impl JointChoices {
         }];
         for (slot, ranking) in slots.iter().enumerate() {
             let last = slot + 1 == slots.len();
-            let ranked = self.rankings.ranked(*ranking);
+            let ranking = self.rankings.get(*ranking);
+            let ranked: &[(usize, f64)] = ranking.map_or(&[], |(_, ranked)| ranked);
             let mut next = Vec::with_capacity(beam.len() * ranked.len());
             for (at, choice) in beam.iter().enumerate() {
                 for (of_ranking, (fact, score)) in ranked.iter().enumerate() {

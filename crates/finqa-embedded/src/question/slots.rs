@@ -415,29 +415,6 @@ fn series(facts: &Facts, a: &Fact, b: &Fact) -> bool {
     }
 }
 
-/// The rankings for a question's slots. Plans have many equal slots, so each ranking is kept.
-#[derive(Debug, Default)]
-pub(crate) struct Rankings {
-    made: Vec<(SlotQuery, Vec<(usize, f64)>)>,
-}
-
-impl Rankings {
-    /// The index of the ranking for a query, made if there is none yet. `keep` is the number of
-    /// facts in a ranking; it must be the same in all calls.
-    pub(crate) fn of(&mut self, facts: &Facts, query: &SlotQuery, keep: usize) -> usize {
-        let known = self.made.iter().position(|(known, _)| known == query);
-        known.unwrap_or_else(|| {
-            self.made.push((query.clone(), rank(facts, query, keep)));
-            self.made.len() - 1
-        })
-    }
-
-    /// The index and the score of each fact of a ranking, best first.
-    pub(crate) fn ranked(&self, index: usize) -> &[(usize, f64)] {
-        self.made.get(index).map_or(&[], |(_, ranked)| ranked)
-    }
-}
-
 /// The index and the score of each of the `keep` best facts for a query, best first.
 pub(crate) fn rank(facts: &Facts, query: &SlotQuery, keep: usize) -> Vec<(usize, f64)> {
     let mut scorer = SlotScorer::new(facts, query);
