@@ -62,7 +62,7 @@ pub fn candidates(
     let found = made::candidates(&context, &plans, &embedded.weights.choice, pool);
     // The trainer uses `Compared` only to count how often a right program is in it.
     let details = match pool {
-        Pool::Best => made::details(&context, &plans, &found),
+        Pool::Best => ranking::details(&context, &plans, &found),
         Pool::All | Pool::Compared => Vec::new(),
     };
     let mut details = details.chunks_exact(ranking::FEATURES);

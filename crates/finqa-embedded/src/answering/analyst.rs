@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use finqa_core::question::{Document, HistorySource, Question, QuestionKind};
 
 use super::answer::{EmbeddedAnswer, PageIndex};
-use super::candidates::{Pool, RULES, candidates, details};
+use super::candidates::{Pool, RULES, candidates};
 use super::confidence;
 use super::description::describe;
 use super::doubt::{self, in_words, is_of_text};
@@ -209,7 +209,7 @@ impl EmbeddedAnalyst {
         let scores = if weights.network.is_empty() {
             compared.iter().map(|one| one.rank.linear).collect()
         } else {
-            let details = details(context, plans, &compared);
+            let details = ranking::details(context, plans, &compared);
             let rows: Vec<&[f64]> = details.chunks_exact(ranking::FEATURES).collect();
             weights.network.scores(&rows)
         };
@@ -253,7 +253,6 @@ impl EmbeddedAnalyst {
         if context.own {
             context.behind = [0, 1].map(|k| state.back(k).map_or(0.0, |turn| turn.behind(facts)));
         }
-        context.cues = ranking::cues(&context);
         (context, plans)
     }
 }

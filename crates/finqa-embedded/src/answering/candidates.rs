@@ -6,7 +6,7 @@ use super::variants::variants;
 use crate::expr::Expr;
 use crate::question::alone;
 use crate::question::plan::ProgramPlan;
-use crate::ranking::{self, Candidate, ChoiceContext, LinearRank, Operands};
+use crate::ranking::{self, Candidate, ChoiceContext, LinearRank};
 use crate::shape::shape;
 use finqa_core::program::Op;
 
@@ -84,24 +84,6 @@ pub(crate) const RULES: [Rule; 3] = [
 
 fn plan_name(plans: &[ProgramPlan], filled: &FilledPlan) -> &'static str {
     plans.get(filled.plan).map_or("", |plan| plan.name)
-}
-
-/// The features of the network: [`ranking::FEATURES`] numbers for each candidate, one after the
-/// other.
-pub(crate) fn details(
-    context: &ChoiceContext<'_>,
-    plans: &[ProgramPlan],
-    compared: &[Candidate],
-) -> Vec<f64> {
-    let operands = Operands::new(context, compared.iter().map(|one| &one.filled.expr));
-    let mut out = Vec::with_capacity(compared.len() * ranking::FEATURES);
-    for one in compared {
-        if let Some(plan) = plans.get(one.filled.plan) {
-            ranking::detail(context, plan, one, &operands, &mut out);
-        }
-    }
-    ranking::compare(&mut out);
-    out
 }
 
 /// The fillings of the plans and their variants, sorted by the score of the linear model (`linear`

@@ -59,8 +59,6 @@ pub(crate) struct ChoiceContext<'a> {
     earlier: Vec<&'a Expr>,
     /// Literals of earlier turns without their minus signs, constants included.
     earlier_literals: Vec<String>,
-    /// The value of each cue, by [`super::cues()`].
-    pub(crate) cues: Vec<f64>,
     /// True for a stand-alone question of the dataset; false for a turn and on a user's page.
     pub(crate) alone: bool,
     /// The question's content words that the page has, in order of mention.
@@ -129,7 +127,6 @@ impl<'a> ChoiceContext<'a> {
             follow_ups: 0,
             earlier: state.turns.iter().map(|turn| &turn.expr).collect(),
             earlier_literals: literals.collect(),
-            cues: Vec::new(),
             alone: false,
             latest: facts.table_years().max().unwrap_or_default(),
             rows_named: facts.rows.iter().map(|row| named(&row.full)).collect(),

@@ -95,7 +95,7 @@ pub(super) const CUES: [(&str, CueTest); 67] = [
 ];
 
 /// For each of [`CUES`], 1 if its condition is true for a question, else 0.
-pub(crate) fn cues(context: &ChoiceContext<'_>) -> Vec<f64> {
+pub(super) fn cues(context: &ChoiceContext<'_>) -> Vec<f64> {
     let values = CUES.iter().map(|(_, cue)| flag(cue.holds(context)));
     values.collect()
 }

@@ -27,10 +27,8 @@ use crate::shape::{SHAPES, shape};
 pub(crate) use candidate::{Candidate, LinearRank};
 pub(crate) use context::ChoiceContext;
 use context::{FIRST_TRAIT, PLAN_NAMES, VARIANTS, plan_name};
-pub(crate) use cues::cues;
 use features::TRAITS;
-pub(crate) use network_features::{FEATURES, compare, names as detail_names, of as detail};
-pub(crate) use operands::Operands;
+pub(crate) use network_features::{FEATURES, details, names as detail_names};
 
 /// The names of the features of the linear model, in order.
 pub(crate) fn names() -> Vec<String> {

@@ -7,7 +7,7 @@ use super::candidate::Candidate;
 use super::context::{
     ChoiceContext, FIRST_TRAIT, PLAN_NAMES, VARIANTS, count, flag, plan_name, same_size, size,
 };
-use super::cues::CUES;
+use super::cues::{CUES, cues};
 use super::features::TRAITS;
 use super::operands::{self, OF_BOTH, OF_EACH, Operands};
 use crate::distinct;
@@ -140,9 +140,28 @@ pub(crate) fn names() -> Vec<String> {
 /// Number of features that compare a candidate with the others; they come last.
 const COMPARED: usize = BELOW.len() + ABOVE.len();
 
+/// The features of the candidates: [`FEATURES`] numbers for each, one after the other.
+pub(crate) fn details(
+    context: &ChoiceContext<'_>,
+    plans: &[ProgramPlan],
+    candidates: &[Candidate],
+) -> Vec<f64> {
+    let operands = Operands::new(context, candidates.iter().map(|one| &one.filled.expr));
+    let cues = cues(context);
+    let mut out = Vec::with_capacity(candidates.len() * FEATURES);
+    for one in candidates {
+        if let Some(plan) = plans.get(one.filled.plan) {
+            let seen = NetworkInput::new(context, plan, one, &operands);
+            of(&seen, &cues, &mut out);
+        }
+    }
+    compare(&mut out);
+    out
+}
+
 /// Fills the last features of each candidate, which compare it with the others. `candidates` has
 /// [`FEATURES`] numbers for each candidate.
-pub(crate) fn compare(candidates: &mut [f64]) {
+fn compare(candidates: &mut [f64]) {
     static PLACES: OnceLock<Vec<(usize, bool)>> = OnceLock::new();
     let places = PLACES.get_or_init(|| {
         let names = names();
@@ -170,25 +189,18 @@ pub(crate) fn compare(candidates: &mut [f64]) {
 
 /// Appends the features of a candidate; those that [`compare`] fills are zero. The traits are
 /// copied from its features for the linear model.
-pub(crate) fn of(
-    context: &ChoiceContext<'_>,
-    plan: &ProgramPlan,
-    candidate: &Candidate,
-    operands: &Operands,
-    out: &mut Vec<f64>,
-) {
-    let seen = NetworkInput::new(context, plan, candidate, operands);
-    out.extend(DETAILS.iter().map(|(_, value)| value(&seen)));
-    operands::of(context, plan, &seen.used, operands, out);
+fn of(seen: &NetworkInput<'_>, cues: &[f64], out: &mut Vec<f64>) {
+    out.extend(DETAILS.iter().map(|(_, value)| value(seen)));
+    operands::of(seen.context, seen.plan, &seen.used, seen.operands, out);
     let from = out.len();
     out.resize(from + TRAITS.len(), 0.0);
-    for (i, value) in &candidate.features {
+    for (i, value) in &seen.candidate.features {
         let at = i.checked_sub(FIRST_TRAIT).filter(|at| *at < TRAITS.len());
         if let Some(slot) = at.and_then(|at| out.get_mut(from + at)) {
             *slot = *value;
         }
     }
-    out.extend(&context.cues);
+    out.extend(cues);
     out.resize(out.len() + COMPARED, 0.0);
 }
 
