@@ -143,17 +143,12 @@ impl<'a> PlanQuestion<'a> {
     /// question (or of the last turn), a single year and the one before it, or the latest two of
     /// the table. `None` if there are none in the question and fewer than two in the table.
     pub(super) fn two_periods(&self) -> Option<(u16, u16)> {
-        let (facts, asked) = (self.facts, self.asked);
-        let years = if asked.years.is_empty() {
-            &self.context.years
-        } else {
-            &asked.years
-        };
+        let years = self.asked.years_or(&self.context.years);
         match (years.iter().max(), years.iter().min()) {
             (Some(late), Some(early)) if late != early => Some((*late, *early)),
             (Some(year), _) => Some((*year, year - 1)),
             _ => {
-                let mut known: Vec<u16> = facts.table_years().collect();
+                let mut known: Vec<u16> = self.facts.table_years().collect();
                 known.sort_unstable();
                 known.dedup();
                 let late = known.pop()?;

@@ -113,11 +113,7 @@ fn by_year(q: &PlanQuestion<'_>, year: u16) -> Option<Expr> {
 /// The 70 % are set by hand: with less, more questions would get an earlier value.
 fn by_words<'a>(q: &PlanQuestion<'a>, part: &Wording) -> Option<&'a EarlierTurn> {
     let words = weighted(q.facts, &part.tokens);
-    let years = if part.years.is_empty() {
-        &q.asked.years
-    } else {
-        &part.years
-    };
+    let years = part.years_or(&q.asked.years);
     let points = part.says(&["that", "this", "these", "those"]);
     let mut best: Option<(&EarlierTurn, f64)> = None;
     for turn in q.state.turns.iter().rev() {

@@ -54,6 +54,15 @@ impl Wording {
         }
     }
 
+    /// Its years, or these if it names none.
+    pub(super) fn years_or<'a>(&'a self, others: &'a [u16]) -> &'a [u16] {
+        if self.years.is_empty() {
+            others
+        } else {
+            &self.years
+        }
+    }
+
     /// Its tokens without words for operations.
     pub(crate) fn content(&self) -> impl Iterator<Item = &TextToken<'static>> {
         self.tokens.iter().filter(|t| !is_weak(&t.text))

@@ -95,18 +95,13 @@ fn redo(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let slot = |index: &usize| {
         let fact = q.facts.all.get(*index)?;
         let label = fact.label.iter().map(|w| (*w, q.facts.weight(*w)));
-        let years: &[u16] = if asked.years.is_empty() {
-            &fact.years
-        } else {
-            &asked.years
-        };
         Some(SlotQuery {
             words: if named {
                 base.words.clone()
             } else {
                 label.collect()
             },
-            years: years.to_vec(),
+            years: asked.years_or(&fact.years).to_vec(),
             anchors: [*index].into(),
             elliptical: !named,
             ..SlotQuery::default()
