@@ -260,10 +260,7 @@ impl EmbeddedAnalyst {
 /// The plans for a question, and how many of them come from the rules for follow-ups, which are
 /// listed first. If there are any, the other rules' plans, which ignore earlier turns, get lower
 /// priors. Otherwise the first of these plans gets a prior of at least 0.9.
-pub(crate) fn plans(
-    q: &PlanQuestion<'_>,
-    proposal: &[f64; SHAPES.len()],
-) -> (Vec<ProgramPlan>, usize) {
+fn plans(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> (Vec<ProgramPlan>, usize) {
     let mut out = follow_up::plans(q);
     let mut alone = alone::plans(q);
     if !out.is_empty() {

@@ -67,7 +67,7 @@ pub(crate) fn constant_step(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<
 
 /// The whole number at the start of a text, in digits or words ("two thousand"). `None` for a year,
 /// for zero, and before a unit such as "years" or "percent".
-pub(crate) fn leading_number(text: &str) -> Option<u32> {
+fn leading_number(text: &str) -> Option<u32> {
     let article = |w: &&str| matches!(*w, "the" | "number" | "a" | "an" | "$" | "initial");
     let mut words = text.split_whitespace().skip_while(article);
     let (first, second) = (words.next()?, words.next());

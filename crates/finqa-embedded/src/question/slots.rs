@@ -96,9 +96,9 @@ const OF_PAIRS: [&str; 11] = [
 ];
 
 /// Index of the first feature of numbers in sentences.
-pub(crate) const TEXT: usize = OF_CELL.len();
+const TEXT: usize = OF_CELL.len();
 /// Index of the first feature of all facts.
-pub(crate) const SHARED: usize = TEXT + OF_TEXT.len();
+const SHARED: usize = TEXT + OF_TEXT.len();
 /// Index of the first feature of pairs.
 pub(crate) const PAIRS: usize = SHARED + OF_BOTH.len();
 pub(crate) const FEATURES: usize = PAIRS + OF_PAIRS.len();
