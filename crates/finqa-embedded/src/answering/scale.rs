@@ -87,11 +87,10 @@ pub(crate) fn to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr 
 
 /// Like [`to_asked`], but also for a product. A product is taken to be a count times a price, so
 /// its value is in units.
-pub(crate) fn result_to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr {
-    let Some(to) = asked else { return expr };
+pub(crate) fn result_to_asked(facts: &Facts, expr: Expr, asked: Scale) -> Expr {
     match expr.top() {
-        Some((Op::Multiply, ..)) => Expr::step(Op::Divide, expr, Expr::constant(to.units())),
-        _ => to_asked(facts, expr, asked),
+        Some((Op::Multiply, ..)) => Expr::step(Op::Divide, expr, Expr::constant(asked.units())),
+        _ => to_asked(facts, expr, Some(asked)),
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn variants(
         None | Some((Op::Divide, _, Expr::Leaf(_))) => false,
         Some(_) => true,
     };
-    if scales && scale.is_some() {
+    if let Some(scale) = scale.filter(|_| scales) {
         let asked = scale::result_to_asked(facts, expr.clone(), scale);
         if asked != *expr {
             found.push((6, asked));
