@@ -11,7 +11,6 @@ use finqa_core::question::Document;
 
 pub(crate) use super::fact::{Fact, FactColumn, FactPlace, FactRow, Sentence};
 use super::prose;
-use super::similarity;
 use super::text::{TextToken, TokenKind, as_written, stem, tokenize};
 use super::vocabulary::Vocabulary;
 use crate::distinct;
@@ -38,7 +37,7 @@ pub(crate) struct Facts {
     pub total: Option<u32>,
     /// The weights of the slot scorer, in the order of its features.
     pub slot_weights: Vec<f64>,
-    /// For each word the row of its vector, by [`similarity::row`]; `None` if it has none.
+    /// For each word the row of its vector, by [`Vocabulary::vectors`].
     pub(crate) vectors: Vec<Option<u16>>,
     /// True for a page of the user's own. The repairs of characters that the dataset lost are
     /// skipped, because they would erase `2013` and `2014` from it.
@@ -58,7 +57,7 @@ impl Facts {
         for (i, filed) in document.sentences().enumerate() {
             facts.read_text(i + 1, filed);
         }
-        facts.vectors = facts.vocabulary.stems(similarity::row);
+        facts.vectors = facts.vocabulary.vectors();
         facts.weigh();
         facts.mark_balances();
         facts.mark_sums();

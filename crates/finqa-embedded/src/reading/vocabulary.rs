@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
+use super::similarity;
 use super::words::is_stop;
 
 /// The stems of a page and their ids, which count from 0.
@@ -68,12 +69,12 @@ impl Vocabulary {
         related.max().map(|(_, _, id)| id)
     }
 
-    /// Applies a function to each word's stem. The results are indexed by the words' ids.
-    pub(crate) fn stems<T: Clone + Default>(&self, of: impl Fn(&str) -> T) -> Vec<T> {
-        let mut out = vec![T::default(); self.len()];
+    /// For each word the row of its vector, by [`similarity::row`]; `None` if it has none.
+    pub(crate) fn vectors(&self) -> Vec<Option<u16>> {
+        let mut out = vec![None; self.len()];
         for (stem, id) in &self.ids {
-            if let Some(slot) = id.and_then(|id| out.get_mut(id as usize)) {
-                *slot = of(stem);
+            if let Some(row) = id.and_then(|id| out.get_mut(id as usize)) {
+                *row = similarity::row(stem);
             }
         }
         out
