@@ -60,6 +60,7 @@ pub(crate) fn fill(
 }
 
 /// One fact for each slot of a plan.
+#[derive(Default)]
 pub(crate) struct FactChoice {
     pub(crate) facts: Vec<usize>,
     /// The sum of the scores of slots and pairs.
@@ -122,11 +123,7 @@ impl JointChoices {
     fn make(&self, facts: &Facts, (slots, pairing, known): &ChoiceKey) -> Vec<FactChoice> {
         let weights = facts.slot_weights.get(PAIRS..).unwrap_or_default();
         let weight = |k: usize| weights.get(k).copied().unwrap_or_default();
-        let mut beam = vec![FactChoice {
-            facts: Vec::new(),
-            score: 0.0,
-            lowest: None,
-        }];
+        let mut beam = vec![FactChoice::default()];
         for (slot, ranking) in slots.iter().enumerate() {
             let last = slot + 1 == slots.len();
             let ranking = self.rankings.get(*ranking);
