@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 
 use super::conversation::{EarlierTurn, is_bare};
 use super::mention::{names_quantity, says_anything};
-use super::plan::ProgramPlan;
+use super::plan::{HIGH, ProgramPlan};
 use super::plan_question::PlanQuestion;
-use super::reference::{SURE, TurnOperand, join, resolve};
+use super::reference::{TurnOperand, join, resolve};
 use super::wording::Wording;
 use crate::expr::Expr;
 use crate::reading::facts::Facts;
@@ -61,7 +61,7 @@ pub(crate) fn constant_step(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<
             _ => Number,
         };
         let number = TurnOperand::Known(Expr::constant(number));
-        Some(join("constant", *op, operand, number).free(SURE, kind))
+        Some(join("constant", *op, operand, number).free(HIGH, kind))
     })
 }
 
@@ -184,7 +184,7 @@ pub(crate) fn constant(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
             _ if names_quantity(&left) => (TurnOperand::named(q, &left), second?),
             _ => return None,
         };
-        Some(join("constant", *op, a, b).free(SURE, Number))
+        Some(join("constant", *op, a, b).free(HIGH, Number))
     })
 }
 

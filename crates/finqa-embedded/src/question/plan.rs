@@ -70,6 +70,10 @@ pub(crate) enum Pairing {
 /// The prior of a plan whose rule names none.
 pub(crate) const LOW: f64 = 0.2;
 
+/// The prior of a plan whose operands the question names. For the rules in `follow_up`, their order
+/// replaces it.
+pub(crate) const HIGH: f64 = 0.9;
+
 /// A plan for a program.
 #[derive(Clone, Debug)]
 pub(crate) struct ProgramPlan {

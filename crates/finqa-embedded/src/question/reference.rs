@@ -30,10 +30,6 @@ impl TurnOperand {
     }
 }
 
-/// The prior of a plan whose operands the question names. For the rules in `follow_up`, their order
-/// replaces it.
-pub(crate) const SURE: f64 = 0.9;
-
 /// The plan `op(a, b)`, with a slot for each open operand.
 pub(crate) fn join(name: &'static str, op: Op, a: TurnOperand, b: TurnOperand) -> ProgramPlan {
     let mut slots = Vec::new();

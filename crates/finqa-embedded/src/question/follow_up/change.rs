@@ -4,9 +4,9 @@
 use super::super::alone;
 use super::super::conversation::{EarlierTurn, is_bare};
 use super::super::mention::{names_quantity, says_anything};
-use super::super::plan::ProgramPlan;
+use super::super::plan::{HIGH, ProgramPlan};
 use super::super::plan_question::PlanQuestion;
-use super::super::reference::{SURE, TurnOperand, join, resolve, shifted_period};
+use super::super::reference::{TurnOperand, join, resolve, shifted_period};
 use super::super::slot_words::{known_share, weighted};
 use super::super::wording::Wording;
 use crate::expr::Expr;
@@ -45,7 +45,7 @@ pub(super) fn relation(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Progr
     }
     let base = base(q, a, b, &rest);
     let change = TurnOperand::of(difference);
-    Some(join("relative change", Op::Divide, change, base).free(SURE, Percent))
+    Some(join("relative change", Op::Divide, change, base).free(HIGH, Percent))
 }
 
 /// The value with which a change is compared. If the text names nothing new (earlier turns named
@@ -139,7 +139,7 @@ pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
             && (says_anything(&a) || asked.says(&["that", "this", "it"]))
         {
             let (a, b) = pair(q, &a, &b);
-            return Some(join("difference", Op::Subtract, a, b).parts(SURE, Number));
+            return Some(join("difference", Op::Subtract, a, b).parts(HIGH, Number));
         }
     }
     if !asked.change() || asked.share() || asked.percent() {

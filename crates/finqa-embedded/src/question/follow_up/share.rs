@@ -2,9 +2,9 @@
 
 use super::super::conversation::EarlierTurn;
 use super::super::mention::{operands, ratio_operands, says_anything};
-use super::super::plan::ProgramPlan;
+use super::super::plan::{HIGH, ProgramPlan};
 use super::super::plan_question::PlanQuestion;
-use super::super::reference::{SURE, TurnOperand, join};
+use super::super::reference::{TurnOperand, join};
 use super::change::pair;
 use crate::operations;
 use finqa_core::number::UnitKind::Number;
@@ -43,7 +43,7 @@ pub(super) fn ratio(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramP
             // The question names no whole.
             two = whole(q, last, &one);
         }
-        return Some(join("ratio", Op::Divide, one, two).parts(SURE, kind));
+        return Some(join("ratio", Op::Divide, one, two).parts(HIGH, kind));
     }
     if !q.refers {
         return None;
@@ -84,5 +84,5 @@ pub(super) fn product(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPl
     .or_else(|| q.asked.split("times"))
     .or_else(|| q.asked.split("multiplied by"))?;
     let (a, b) = pair(q, &a, &b);
-    Some(join("product", Op::Multiply, a, b).parts(SURE, Number))
+    Some(join("product", Op::Multiply, a, b).parts(HIGH, Number))
 }

@@ -2,9 +2,9 @@
 
 use super::super::conversation::{EarlierTurn, is_bare};
 use super::super::mention::says_anything;
-use super::super::plan::ProgramPlan;
+use super::super::plan::{HIGH, ProgramPlan};
 use super::super::plan_question::PlanQuestion;
-use super::super::reference::{SURE, TurnOperand, join};
+use super::super::reference::{TurnOperand, join};
 use super::super::wording::Wording;
 use crate::expr::Expr;
 use crate::operations;
@@ -35,7 +35,7 @@ pub(super) fn including(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Prog
     } else {
         TurnOperand::named(&q.with(&part), other)
     };
-    Some(join("sum", Op::Add, base, added).free(SURE, Number))
+    Some(join("sum", Op::Add, base, added).free(HIGH, Number))
 }
 
 /// "What was, then, the average price of each?": the quotient of the last two values. The divisor
