@@ -33,7 +33,7 @@ pub(super) const PLAN_NAMES: [&str; 25] = [
 ];
 
 /// The index of a plan's name in [`PLAN_NAMES`]; `None` if it is not listed.
-pub(super) fn plan_name(plan: &ProgramPlan) -> Option<usize> {
+pub(super) fn plan_index(plan: &ProgramPlan) -> Option<usize> {
     PLAN_NAMES.iter().position(|name| *name == plan.name)
 }
 

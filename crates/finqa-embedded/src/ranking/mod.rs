@@ -26,7 +26,7 @@ use crate::question::plan::ProgramPlan;
 use crate::shape::{SHAPES, shape};
 pub(crate) use candidate::{Candidate, LinearRank};
 pub(crate) use context::ChoiceContext;
-use context::{FIRST_TRAIT, PLAN_NAMES, VARIANTS, plan_name};
+use context::{FIRST_TRAIT, PLAN_NAMES, VARIANTS, plan_index};
 use features::TRAITS;
 pub(crate) use network_features::{FEATURES, details, names as detail_names};
 
@@ -62,7 +62,7 @@ pub(crate) fn features(
     let traits = (FIRST_TRAIT..).zip(traits);
     out.extend(traits.filter(|(_, value)| value.abs() > 0.0));
     // The last name is "another".
-    let name = plan_name(plan).unwrap_or(PLAN_NAMES.len() - 1);
+    let name = plan_index(plan).unwrap_or(PLAN_NAMES.len() - 1);
     let by_itself = usize::from(filled.plan >= context.follow_ups);
     let names = FIRST_TRAIT + TRAITS.len() + by_itself * PLAN_NAMES.len();
     out.push((names + name, 1.0));

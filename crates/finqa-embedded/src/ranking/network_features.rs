@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::candidate::Candidate;
 use super::context::{
-    ChoiceContext, FIRST_TRAIT, PLAN_NAMES, VARIANTS, count, flag, plan_name, same_size, size,
+    ChoiceContext, FIRST_TRAIT, PLAN_NAMES, VARIANTS, count, flag, plan_index, same_size, size,
 };
 use super::cues::{CUES, cues};
 use super::features::TRAITS;
@@ -37,7 +37,7 @@ const DETAILS: [Detail; 54] = [
     ("look-up as proposed", |s| s.context.shape_odds(0)),
     ("kind", |s| count(s.shape)),
     ("variant", |s| count(s.candidate.filled.variant)),
-    ("rule", |s| count(plan_name(s.plan).unwrap_or(PLAN_NAMES.len()))),
+    ("rule", |s| count(plan_index(s.plan).unwrap_or(PLAN_NAMES.len()))),
     ("pairing", |s| match s.plan.pairing {
         Pairing::Free => 0.0,
         Pairing::Periods => 1.0,
