@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use finqa_core::question::{Document, HistorySource, Question, QuestionKind};
+use finqa_core::question::{Document, Question, QuestionKind};
 
 use super::answer::{EmbeddedAnswer, PageIndex};
 use super::candidates::{Pool, RULES, candidates};
@@ -240,19 +240,12 @@ impl EmbeddedAnalyst {
         let buckets = proposal::after_shapes(asked, state, alone);
         let proposal = self.weights.shapes.propose(&buckets);
         let (plans, follow_ups) = plans(q, &proposal);
-        let mut context = ChoiceContext::new(q, proposal);
-        context.follow_ups = follow_ups;
-        context.alone = alone;
-        // `facts.own`: the page is the user's. `context.own` below: earlier turns have our answers.
-        if !alone {
+        let sketches = (!alone).then(|| {
             let buckets = proposal::after_sketches(asked, state);
-            context.sketches = Some(self.weights.sketches.propose(&buckets));
-        }
-        let mut history = question.history.iter();
-        context.own = history.any(|turn| turn.source == HistorySource::Own);
-        if context.own {
-            context.behind = [0, 1].map(|k| state.back(k).map_or(0.0, |turn| turn.behind(facts)));
-        }
+            self.weights.sketches.propose(&buckets)
+        });
+        let history = &question.history;
+        let context = ChoiceContext::new(q, history, alone, follow_ups, proposal, sketches);
         (context, plans)
     }
 }

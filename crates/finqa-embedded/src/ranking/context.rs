@@ -15,6 +15,7 @@ use crate::reading::facts::{Fact, Facts};
 use crate::reading::words::{is_stop, is_weak};
 use crate::shape::SHAPES;
 use crate::sketch::{SKETCHES, sketch};
+use finqa_core::question::{HistoryEntry, HistorySource};
 
 /// The variants of a plan, in the order of the numbers in `answering::variants`.
 pub(crate) const VARIANTS: [&str; 9] = [
@@ -95,10 +96,19 @@ pub(crate) struct ChoiceContext<'a> {
 }
 
 impl<'a> ChoiceContext<'a> {
-    /// Computes what depends on the question, its page and its earlier turns.
-    /// `EmbeddedAnalyst::context` adds what is empty, zero or false here.
-    pub(crate) fn new(q: &PlanQuestion<'a>, proposal: [f64; SHAPES.len()]) -> Self {
+    /// Computes what depends on the question, its page and its earlier turns. `history` has these
+    /// turns too, and says where their answers come from.
+    pub(crate) fn new(
+        q: &PlanQuestion<'a>,
+        history: &[HistoryEntry],
+        alone: bool,
+        follow_ups: usize,
+        proposal: [f64; SHAPES.len()],
+        sketches: Option<[f64; SKETCHES.len()]>,
+    ) -> Self {
         let (facts, asked, state) = (q.facts, q.asked, q.state);
+        let own = history.iter().any(|turn| turn.source == HistorySource::Own);
+        let behind = |k: usize| state.back(k).map_or(0.0, |turn| turn.behind(facts));
         // Below any magnitude, so every number of a column of percentages counts as its largest.
         let mut largest = vec![f64::MIN; facts.columns.len()];
         for fact in &facts.all {
@@ -124,10 +134,10 @@ impl<'a> ChoiceContext<'a> {
             words_of: vec![OnceCell::new(); facts.all.len()],
             refers: q.refers,
             bare: is_bare(asked),
-            follow_ups: 0,
+            follow_ups,
             earlier: state.turns.iter().map(|turn| &turn.expr).collect(),
             earlier_literals: literals.collect(),
-            alone: false,
+            alone,
             latest: facts.table_years().max().unwrap_or_default(),
             rows_named: facts.rows.iter().map(|row| named(&row.full)).collect(),
             largest,
@@ -135,12 +145,12 @@ impl<'a> ChoiceContext<'a> {
             said,
             lacking,
             proposal,
-            sketches: None,
+            sketches,
             best_facts: rank(facts, &whole, BEST_FACTS),
             whole,
             roles: roles(q),
-            own: false,
-            behind: [0.0; 2],
+            own,
+            behind: if own { [0, 1].map(behind) } else { [0.0; 2] },
             extreme: asked.extreme(),
         }
     }
