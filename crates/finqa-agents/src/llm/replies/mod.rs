@@ -7,7 +7,6 @@
 mod folder;
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use async_trait::async_trait;
 use rust_decimal::Decimal;
@@ -121,10 +120,10 @@ impl ChatModel for StoredModel {
     }
 
     async fn chat(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError> {
-        let started = Instant::now();
         let key = key(&self.server, request);
         let question = &request.origin.question;
-        // A replay repeats the attempts and the cost of the run. A reused reply costs nothing.
+        // A replay repeats the attempts and the cost of the run. A reused reply costs nothing, but
+        // keeps its latency, because a model is not faster if its replies are stored.
         if self.replies.replays {
             return self.replies.replayed(key, question).await.into();
         }
@@ -142,7 +141,6 @@ impl ChatModel for StoredModel {
                     attempts: 0,
                     lost: 0,
                     cached: true,
-                    latency: started.elapsed(),
                     ..reply
                 });
             }
@@ -150,7 +148,6 @@ impl ChatModel for StoredModel {
                 return Err(ModelError {
                     attempts: 0,
                     lost: 0,
-                    latency: started.elapsed(),
                     ..error
                 });
             }
