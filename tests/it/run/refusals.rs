@@ -299,3 +299,14 @@ fn a_generation_that_the_provider_refuses_is_asked_for_again_for_both_agents() {
     assert_eq!(critic["not_reviewed"], 0);
     assert_eq!(critic["reviewed"], critic["first_draft_n"]);
 }
+
+/// The run exited with 5, although `env play` exits with 2 for the same error.
+#[test]
+fn an_address_that_redirects_is_an_error_of_the_options() {
+    let place = Workplace::new();
+    let server = FaultServer::start(|_| {
+        Reply::plain(308, "").header("location", "http://elsewhere.invalid/v1")
+    });
+    let ran = place.chat(&server, "--n 1");
+    ran.fails(2, &["it redirects"]);
+}

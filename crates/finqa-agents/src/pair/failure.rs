@@ -49,6 +49,7 @@ impl From<&ModelError> for QuestionFailure {
         };
         Self {
             scope: error.scope(),
+            fault: Fault::from(error),
             ..Self::new(outcome, error.to_string())
         }
     }
@@ -110,6 +111,15 @@ impl RunFailure {
     }
 }
 
+impl From<&ModelError> for RunFailure {
+    fn from(error: &ModelError) -> Self {
+        Self {
+            message: error.to_string(),
+            fault: Fault::from(error),
+        }
+    }
+}
+
 /// The party at fault when a run ends early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -125,4 +135,13 @@ pub enum Fault {
     Data,
     /// This program, because it has a bug.
     Bug,
+}
+
+impl From<&ModelError> for Fault {
+    fn from(error: &ModelError) -> Self {
+        match error.kind() {
+            Kind::Usage => Self::Usage,
+            _ => Self::Provider,
+        }
+    }
 }

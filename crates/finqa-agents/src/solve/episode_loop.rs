@@ -159,18 +159,18 @@ impl<'a> EpisodeLoop<'a> {
     /// stopped.
     fn end_failed(&mut self, error: &ModelError) -> Result<(), Interruption> {
         let message = error.to_string();
-        let fatal = |message, fault| Err(Interruption::Fatal(RunFailure { message, fault }));
         let end = match (&error.kind, error.scope()) {
             (_, Scope::Cancelled) => return Err(Interruption::Cancelled),
             (ErrorKind::ContentFilter, _) => EpisodeEnd::ContentFilter,
             (ErrorKind::ContextTooLong, _) => EpisodeEnd::ContextFull,
             // After a first step, the model is known to support tools.
             (ErrorKind::ToolsUnsupported, _) if self.record.steps.is_empty() => {
-                let model = self.model.name();
-                return fatal(format!("{model}: {message}"), Fault::NoTools);
+                return Err(Interruption::Fatal(RunFailure {
+                    message: format!("{}: {message}", self.model.name()),
+                    fault: Fault::NoTools,
+                }));
             }
-            (ErrorKind::Settings, Scope::Run) => return fatal(message, Fault::Usage),
-            (_, Scope::Run) => return fatal(message, Fault::Provider),
+            (_, Scope::Run) => return Err(Interruption::Fatal(RunFailure::from(error))),
             _ => EpisodeEnd::Failed,
         };
         self.finish(end, Some(message));

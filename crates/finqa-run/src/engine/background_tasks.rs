@@ -85,7 +85,7 @@ impl BackgroundTasks {
         };
         queue.close();
         let driven = driving.await.map_err(Finish::of_task)?;
-        driven.map_err(|error| Finish::Fatal(RunFailure::from_provider(error.to_string())))
+        driven.map_err(|error| Finish::Fatal(RunFailure::from(&error)))
     }
 
     /// Waits until all entries are in the journal. Drop every other [`JournalWriter`] first;
