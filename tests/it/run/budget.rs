@@ -188,6 +188,25 @@ fn a_dry_run_sends_nothing_and_says_what_a_run_would_take() {
     assert!(!offline.stdout.contains("oken"), "{}", offline.stdout);
 }
 
+/// Its estimate lacked the questions whose prompt could not be rendered.
+#[test]
+fn a_dry_run_fails_with_the_same_line_as_the_run_at_a_template_that_cannot_be_rendered() {
+    let place = Workplace::new();
+    std::fs::create_dir(place.path("mine")).unwrap();
+    // Templates are tested with the question `q` when they are loaded.
+    let template = "{% if question != 'q' %}{{ gone }}{% endif %}";
+    place.write("mine/analyst_user.j2", template);
+    let server = FaultServer::start(scripted);
+    let [run, dry_run] = ["", "--dry-run"].map(|more| {
+        let ran = place.chat(&server, &format!("--prompts mine {more}"));
+        ran.fails(2, &["analyst_user.j2"]);
+        let mut lines = ran.stderr.lines().map(str::to_owned);
+        lines.find(|line| line.starts_with("error: "))
+    });
+    assert_eq!(run, dry_run);
+    assert_eq!(server.count(), 0);
+}
+
 #[rstest]
 #[case::anthropic(&[("ANTHROPIC_BASE_URL", "https://api.anthropic.com")], "", "ANTHROPIC_API_KEY",
     "anthropic https://api.anthropic.com claude-sonnet-4-5")]

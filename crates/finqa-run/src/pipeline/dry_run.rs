@@ -66,6 +66,9 @@ pub struct DryRun {
 }
 
 /// Estimates the run that the settings describe.
+///
+/// # Errors
+/// The run would be refused, or would end at a prompt that cannot be rendered.
 pub async fn dry_run(
     settings: &Settings,
     recorded: Option<&RunMeta>,
@@ -163,7 +166,11 @@ async fn measure(
             let answer = match asked.await {
                 Ok(solution) => solution.answer,
                 Err(Interruption::Provider(solution)) => solution.answer,
-                Err(Interruption::Cancelled | Interruption::Fatal(_)) => None,
+                Err(Interruption::Cancelled) => None,
+                // The measuring models never fail, so a prompt cannot be rendered.
+                Err(Interruption::Fatal(failure)) => {
+                    return Err(PipelineError::NothingAsked(failure));
+                }
             };
             history.push(planned.in_history(plan.history, answer.as_ref()));
         }

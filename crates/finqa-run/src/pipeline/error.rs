@@ -117,7 +117,8 @@ pub enum PipelineError {
     /// The journal failed while questions were being asked. Entries that it already has are kept.
     #[error("{0}")]
     Stopped(#[source] JournalError),
-    /// A new run ended before it had an answer, and cost nothing. Its folder was removed.
+    /// A new run ended before it had an answer, and cost nothing. Its folder was removed. Or a dry
+    /// run found that the run would end in this way.
     #[error("{}", .0.message)]
     NothingAsked(RunFailure),
     /// The run has ended, but some files could not be written.
