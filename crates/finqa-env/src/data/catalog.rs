@@ -28,6 +28,8 @@ pub const METADATA: &str = "input_companies/tables_cleaned_all_companies.json";
 pub struct CompanyTable {
     /// File name without `.json` and `.txt`.
     pub name: String,
+    /// File name, for messages.
+    file: String,
     /// The columns, or the reason why the table cannot be queried.
     pub columns: Result<Vec<TypedColumn>, String>,
     /// Index among all tables of the catalog; the key of its databases in the pool.
@@ -71,11 +73,11 @@ pub struct DataFiles {
     /// The description of each table, by `company/table`.
     pub metadata: Map<String, Value>,
     /// The tables of each company.
-    pub companies: BTreeMap<String, Vec<NamedTable>>,
+    pub companies: BTreeMap<String, Vec<TableFile>>,
 }
 
-/// The name of a table ([`table_name`]), and its content or the reason why it cannot be read.
-type NamedTable = (String, Result<Value, String>);
+/// The name of a table's file, and its content or the reason why it cannot be read.
+type TableFile = (String, Result<Value, String>);
 
 impl Catalog {
     /// Reads a data directory in OpenEnv's layout.
@@ -102,7 +104,7 @@ impl Catalog {
             for (name, file) in entries(&folder)? {
                 if name.ends_with(".json") {
                     let parsed = python::read_json(&read(&file)?);
-                    tables.push((table_name(&name), parsed.map_err(|e| e.to_string())));
+                    tables.push((name, parsed.map_err(|e| e.to_string())));
                 }
             }
         }
@@ -136,7 +138,8 @@ impl Catalog {
         let mut numbers = 0..;
         for (company, tables) in files.companies {
             let kept = companies.entry(company.clone()).or_default();
-            for ((name, value), number) in tables.into_iter().zip(&mut numbers) {
+            for ((file, value), number) in tables.into_iter().zip(&mut numbers) {
+                let name = table_name(&file);
                 // The first is the file that `finqa_env` reads: `x.json` is before `x.txt.json`.
                 if kept.contains_key(&name) {
                     problems.push(format!(
@@ -148,10 +151,11 @@ impl Catalog {
                 let frame = value.and_then(|value| frame(&value));
                 let columns = frame.and_then(|frame| typed::columns(&frame));
                 if let Err(reason) = &columns {
-                    problems.push(format!("{COMPANIES}/{company}/{name}.json: {reason}"));
+                    problems.push(format!("{COMPANIES}/{company}/{file}: {reason}"));
                 }
                 let table = CompanyTable {
                     name: name.clone(),
+                    file,
                     columns,
                     number,
                 };
@@ -252,9 +256,9 @@ impl Catalog {
                 readable += usize::from(table.columns.is_ok());
                 if self.table_info(company, &table.name).is_none() {
                     problems.push(format!(
-                        "{COMPANIES}/{company}/{}.json: not described in the metadata, \
+                        "{COMPANIES}/{company}/{}: not described in the metadata, \
                          so that get_table_info does not find it",
-                        table.name
+                        table.file
                     ));
                 }
             }

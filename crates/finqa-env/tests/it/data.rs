@@ -150,6 +150,24 @@ fn files_with_the_same_table_name_are_a_problem_and_the_first_is_used() {
     }
 }
 
+/// The lines named `x.json` and `y.json`, which do not exist.
+#[test]
+fn problems_of_a_table_name_its_file_with_every_ending() {
+    let questions = "id,user_query,company,answer\n1,q,c,5\n";
+    let tables = [("c/x.txt.json", "[{\"v\": 4}]"), ("c/y.txt.json", "[")];
+    let dir = directory(questions, &tables);
+    let problems = Catalog::load(dir.path()).unwrap().check().problems;
+    for wanted in [
+        "input_companies/c/x.txt.json: not described in the metadata",
+        "input_companies/c/y.txt.json: EOF",
+        "input_companies/c/y.txt.json: not described in the metadata",
+    ] {
+        let named = problems.iter().any(|line| line.starts_with(wanted));
+        assert!(named, "no {wanted:?} in {problems:?}");
+    }
+    assert_eq!(problems.len(), 3, "{problems:?}");
+}
+
 #[test]
 fn a_difficulty_that_is_not_a_number_is_named() {
     let rows = "id,user_query,company,answer,difficulty\n1,q,c,5,2\n2,q,c,5,easy\n3,q,c,5,\n";

@@ -52,10 +52,10 @@ pub fn build(dataset: &Dataset, out: &Path) -> Result<BuildReport, EnvError> {
     let metadata = Value::Object(files.metadata).to_string();
     folder::write(out, METADATA, metadata.as_bytes())?;
     for (company, tables) in &files.companies {
-        for (name, table) in tables {
+        for (file, table) in tables {
             // Always `Ok`: `Err` is for a table that could not be read from a file.
             if let Ok(table) = table {
-                let path = format!("{COMPANIES}/{company}/{name}.json");
+                let path = format!("{COMPANIES}/{company}/{file}");
                 folder::write(out, &path, table.to_string().as_bytes())?;
             }
         }
@@ -158,7 +158,7 @@ fn add_tables(files: &mut DataFiles, page: &PageTables, name: &str) {
         });
         files.metadata.insert(format!("{company}/{name}"), entry);
         let tables = files.companies.entry(company.clone()).or_default();
-        tables.push((name, Ok(Value::Object(table))));
+        tables.push((format!("{name}.json"), Ok(Value::Object(table))));
     }
 }
 
