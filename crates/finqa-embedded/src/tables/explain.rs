@@ -5,13 +5,13 @@ use finqa_core::text::cut;
 
 use super::Turn;
 use super::compute::direct_answer::DirectAnswer;
-use super::find::CLOSE;
 use super::find::fit::FitFigure;
+use super::find::{CLOSE, spelled};
 use super::page::table::Place;
 use super::page::{Doubt, TableResult, Tables};
 use super::question::asked::{Asked, Operation, Which};
 use super::question::operand::Operand;
-use super::words::{SaidWord, is_light, is_loose, same_word};
+use super::words::{is_light, is_loose, same_word};
 use crate::distinct;
 use crate::explanation::{AskedFigure, ExplainedFigure, Explanation, LISTED};
 
@@ -38,21 +38,17 @@ impl Asked {
                 return match which {
                     None => format!("find the {size}"),
                     Some(Which::Period(_)) => format!("find the period with the {size}"),
-                    Some(Which::Label(noun)) => format!("find the {} with the {size}", said(noun)),
+                    Some(Which::Label(noun)) => {
+                        format!("find the {} with the {size}", spelled(noun))
+                    }
                 };
             }
             Operation::Ranked(ranking) => {
-                return format!("rank the parts of a whole: {}", said(&ranking.noun));
+                return format!("rank the parts of a whole: {}", spelled(&ranking.noun));
             }
         };
         words.to_owned()
     }
-}
-
-/// The words as the question says them.
-fn said(words: &[SaidWord]) -> String {
-    let words: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-    words.join(" ")
 }
 
 impl Tables {
@@ -318,8 +314,29 @@ fn scope(of: &Operand, asked: &Asked) -> Vec<String> {
     let scope = [
         of.statement.map(|named| format!("in the {}", named.name())),
         whole.map(|whole| format!("part of {}", whole.spelled())),
-        (!of.except.is_empty()).then(|| said(&of.except)),
+        (!of.except.is_empty()).then(|| spelled(&of.except)),
         (!asked.apart.is_empty()).then(|| format!("without {}", asked.apart.join(" "))),
     ];
     scope.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::words::SaidWord;
+
+    /// It was printed once for each of its stems.
+    #[test]
+    fn a_name_of_several_words_is_printed_once() {
+        let words = [
+            ("net", "net sales"),
+            ("sale", "net sales"),
+            ("type", "type"),
+        ];
+        let noun = words.map(|(stem, text)| SaidWord::new(stem, text)).to_vec();
+        let which = Some(Which::Label(noun));
+        let largest = true;
+        let asked = Asked::new(Operation::Extreme { largest, which }, Vec::new());
+        assert_eq!(asked.in_words(), "find the net sales type with the largest");
+    }
 }
