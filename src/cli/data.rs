@@ -234,12 +234,19 @@ fn printed_line(defect: &PrintedDefect) -> String {
 
 /// Counts the printed answers that agree with their values, and the others by their kind.
 fn printed_summary(agree: usize, defects: &[PrintedDefect]) -> String {
-    let all = agree + defects.len();
-    let mut summary = format!("{agree} of {all} printed answers agree with their values");
+    let differ = defects.len();
+    let mut summary = format!(
+        "printed answers checked: {}; agree with their values: {agree}; differ: {differ}",
+        agree + differ
+    );
     let kinds: BTreeSet<_> = defects.iter().map(|defect| defect.kind).collect();
-    for (at, kind) in kinds.into_iter().enumerate() {
+    let counts = kinds.into_iter().map(|kind| {
         let count = defects.iter().filter(|defect| defect.kind == kind).count();
-        summary += &format!("{} {kind} {count}", if at == 0 { ";" } else { "," });
+        format!("{kind} {count}")
+    });
+    let counts: Vec<String> = counts.collect();
+    if !counts.is_empty() {
+        summary += &format!(" ({})", counts.join(", "));
     }
     let suspects = defects.iter().filter(|defect| defect.is_suspect).count();
     if suspects > 0 {

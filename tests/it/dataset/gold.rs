@@ -175,14 +175,17 @@ fn data_check_exits_with_3_where_golds_differ_and_counts_them_by_kind() {
     check()
         .succeeds()
         .prints("12 of 12 gold programs")
-        .prints("4 of 4 printed answers agree");
+        .prints("printed answers checked: 4; agree with their values: 4; differ: 0\n");
     records[0]["qa"]["answer"] = json!("-10");
     records[1]["qa"]["answer"] = json!("-10");
     records[2]["qa"]["answer"] = json!("7");
     write(&records);
     let ran = check();
     ran.ends(3).prints("12 of 12 gold programs");
-    ran.prints("1 of 4 printed answers agree with their values; other 1, sign 2\nsuspect: 1 (");
+    ran.prints(
+        "printed answers checked: 4; agree with their values: 1; differ: 3 (other 1, sign 2)\n\
+         suspect: 1 (",
+    );
     ran.prints("Single_0 (qa): printed answer `-10` is not its value 10: sign\n");
     place.run("data check --programs own.json").succeeds();
     records.truncate(1);
@@ -192,7 +195,7 @@ fn data_check_exits_with_3_where_golds_differ_and_counts_them_by_kind() {
     check()
         .ends(3)
         .prints("2 of 3 gold programs")
-        .prints("1 of 1 printed");
+        .prints("printed answers checked: 1; ");
     place.run("data check --programs own.json").ends(3);
 }
 
