@@ -273,8 +273,17 @@ fn exit_code(results: &RunResults) -> Result<Exit, Failure> {
         Finish::Complete if results.summary.unanswered() > 0 && !is_shard => Ok(Exit::Unanswered),
         // Not [`Exit::Unanswered`], because the same command continues the shard.
         Finish::Partial { .. } if is_shard => Ok(Exit::Provider),
+        Finish::Fatal(failure) if !is_resumable(&results.finish) => Err(Failure::usage(format!(
+            "{failure}; a run cannot be resumed with other prompts, so correct the template and \
+             start a new run"
+        ))),
         finish => unfinished_exit_code(finish.clone()),
     }
+}
+
+/// False if the run ended at a template that cannot be rendered: it would end there again.
+fn is_resumable(finish: &Finish) -> bool {
+    !matches!(finish, Finish::Fatal(failure) if failure.fault == Fault::Template)
 }
 
 /// The exit code for the way in which a run ended. The answers do not affect it.
@@ -300,7 +309,7 @@ pub(super) fn fatal(failure: RunFailure) -> Failure {
         Fault::NoTools => Failure::usage(format!(
             "{message}; env play needs a model that does, or `--model offline`"
         )),
-        Fault::Usage => Failure::usage(message),
+        Fault::Usage | Fault::Template => Failure::usage(message),
         Fault::Data => Failure::new(Exit::Data, message),
         Fault::Bug => bug(&message),
     }
@@ -324,6 +333,7 @@ fn print_summary(results: &RunResults, shown: RunDisplay) -> Result<(), Failure>
     } else {
         folder.file(RunFolder::CSV)
     };
+    let output = is_resumable(&results.finish).then(|| folder.output());
     if shown.print.json {
         stdout::print_json(summary)?;
     } else if !shown.print.quiet {
@@ -331,7 +341,7 @@ fn print_summary(results: &RunResults, shown: RunDisplay) -> Result<(), Failure>
             writeln!(
                 out,
                 "{}",
-                summary_text(summary, folder.output(), shown.verbose, shown.style)
+                summary_text(summary, output, shown.verbose, shown.style)
             )?;
             writeln!(out, "Answers: {}", csv.display())?;
             let report = folder.file(RunFolder::REPORT);

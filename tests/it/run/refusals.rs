@@ -310,3 +310,21 @@ fn an_address_that_redirects_is_an_error_of_the_options() {
     let ran = place.chat(&server, "--n 1");
     ran.fails(2, &["it redirects"]);
 }
+
+/// The summary offered `--resume`, which refuses other prompts.
+#[test]
+fn a_run_that_ended_at_a_template_asks_for_a_new_run() {
+    let place = Workplace::new();
+    std::fs::create_dir(place.path("mine")).unwrap();
+    // The second turn cannot be asked.
+    let template = "{% include 'page.j2' %}\nQuestion: {{ question }}\n\
+                    {% if 'and in 2018' in question %}{{ gone }}{% endif %}";
+    place.write("mine/analyst_user.j2", template);
+    let server = FaultServer::start(scripted);
+    let ran = place.chat(&server, "--mode conversations --n 1 -j 1 --prompts mine");
+    ran.fails(2, &["analyst_user.j2", "start a new run"]);
+    let shown = ran.unwrapped();
+    let left = "Not complete: no outcome yet for 3 of 4 questions.";
+    assert!(shown.contains(left), "{shown}");
+    assert!(!shown.contains("--resume"), "{shown}");
+}

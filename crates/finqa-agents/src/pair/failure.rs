@@ -61,7 +61,7 @@ impl From<PromptError> for QuestionFailure {
     fn from(error: PromptError) -> Self {
         Self {
             scope: Scope::Run,
-            fault: Fault::Usage,
+            fault: Fault::Template,
             ..Self::new(Outcome::ProviderError, error.to_string())
         }
     }
@@ -94,7 +94,7 @@ impl Kinded for RunFailure {
     fn kind(&self) -> Kind {
         match self.fault {
             Fault::Provider | Fault::Failing => Kind::Provider,
-            Fault::Usage | Fault::NoTools => Kind::Usage,
+            Fault::Usage | Fault::Template | Fault::NoTools => Kind::Usage,
             Fault::Data => Kind::Data,
             Fault::Bug => Kind::Bug,
         }
@@ -127,8 +127,10 @@ pub enum Fault {
     Provider,
     /// A provider that answered no question. Its replies reported failures.
     Failing,
-    /// The options: another model or address is needed, or another template of a prompt.
+    /// The options: another model or address is needed.
     Usage,
+    /// A template of a prompt. A run cannot be resumed with another template.
+    Template,
     /// The model, which does not support tool calls.
     NoTools,
     /// A server that sends unusable data.

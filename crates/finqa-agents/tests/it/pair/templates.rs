@@ -28,7 +28,10 @@ async fn a_template_that_fails_on_a_question_is_an_error_of_the_options() {
         let Err(Interruption::Fatal(failure)) = solving.await else {
             panic!("{template} was rendered");
         };
-        assert_eq!((failure.fault, failure.kind()), (Fault::Usage, Kind::Usage));
+        assert_eq!(
+            (failure.fault, failure.kind()),
+            (Fault::Template, Kind::Usage)
+        );
         assert!(failure.message.contains(template), "{failure}");
     }
 }

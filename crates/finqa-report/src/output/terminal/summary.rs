@@ -19,10 +19,11 @@ use super::style::{TerminalStyle, unbroken};
 /// question, a constant is always right. Set by hand.
 const ENOUGH: usize = 10;
 
-/// The summary of a run. `output` is the folder with the runs, for commands in the text.
+/// The summary of a run. `output` is the folder with the runs, for the command that continues the
+/// run; `None` if no command can.
 pub fn summary_text(
     summary: &Summary,
-    output: &Path,
+    output: Option<&Path>,
     verbose: bool,
     style: TerminalStyle,
 ) -> String {
@@ -262,17 +263,21 @@ fn opinion_line(summary: &Summary) -> Option<String> {
     Some(format!("Second opinion of the embedded analyst: {parts}"))
 }
 
-/// The number of questions left, and the command that asks them; `None` for a complete run.
-fn unfinished_line(summary: &Summary, output: &Path) -> Option<String> {
+/// The number of questions left, and the command that asks them, if one can; `None` for a complete
+/// run.
+fn unfinished_line(summary: &Summary, output: Option<&Path>) -> Option<String> {
     if let Some(line) = summary.missing_line() {
         return Some(format!("Not complete: {line}."));
     }
-    let (state, command) = summary.unfinished(output)?;
-    // Not broken into lines, so that users can copy it.
-    let command = unbroken(&command);
+    let (state, command) = summary.unfinished(output.unwrap_or(Path::new("")))?;
     let (left, all) = (summary.left(), counted(summary.run.total, "question"));
+    let continues = match output {
+        // Not broken into lines, so that users can copy it.
+        Some(_) => format!("; {} continues", unbroken(&command)),
+        None => String::new(),
+    };
     Some(format!(
-        "{state}: no outcome yet for {left} of {all}; {command} continues."
+        "{state}: no outcome yet for {left} of {all}{continues}."
     ))
 }
 
