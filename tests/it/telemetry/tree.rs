@@ -183,3 +183,20 @@ fn a_resumed_run_traces_what_it_asks_anew_and_marks_what_it_recalls() {
     assert_eq!(recalled[0].get("gen_ai.response.model"), "served-model");
     assert_eq!(recalled[0].get("convfinqa.node"), "analyst");
 }
+
+/// The agent's span had the type `provider_error`, although no provider was asked.
+#[test]
+fn a_template_that_cannot_be_rendered_is_not_an_error_of_the_provider() {
+    let (place, collector) = (Workplace::new(), collector());
+    let model = FaultServer::start(scripted);
+    std::fs::create_dir(place.path("mine")).unwrap();
+    // Templates are tested with the question `q` when they are loaded.
+    let template = "{% if question != 'q' %}{{ gone }}{% endif %}";
+    place.write("mine/analyst_user.j2", template);
+    ask(&place, &model, &collector, "--n 1 -j 1 --prompts mine").ends(2);
+    let spans = received(&collector);
+    let agent = spans
+        .iter()
+        .find(|span| span.name == "invoke_agent analyst");
+    assert_eq!(agent.unwrap().get("error.type"), "fatal");
+}

@@ -13,7 +13,7 @@ use finqa_core::question::{Question, QuestionKey};
 
 use super::answer::Answer;
 use super::episode::EpisodeEnd;
-use super::failure::{Interruption, QuestionFailure};
+use super::failure::{Fault, Interruption, QuestionFailure};
 use super::question_state::Route;
 use super::solution::{Round, Solution};
 
@@ -150,6 +150,10 @@ pub(super) fn record_step(
     match taken {
         Ok(route) => set(span, "convfinqa.route", route.to_string()),
         Err(failure) if failure.scope == Scope::Cancelled => fail(span, "cancelled", "cancelled"),
+        // No outcome fits, because nothing was asked. The question's span has the same type.
+        Err(failure) if failure.fault == Fault::Template => {
+            fail(span, "fatal", if_content(&failure.message));
+        }
         Err(failure) => fail(
             span,
             failure.outcome.name(),
