@@ -47,8 +47,7 @@ pub struct EmbeddedWeights {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WeightsFile {
-    #[serde(rename = "version")]
-    _version: u32,
+    version: u32,
     slots: HashMap<String, f64>,
     choice: HashMap<String, f64>,
     confidence: HashMap<String, f64>,
@@ -111,7 +110,7 @@ impl EmbeddedWeights {
     /// Reads the text of a `weights.json`. A feature of `choice` that is not listed has weight 0,
     /// because [`Self::to_json`] leaves these out.
     fn from_json(text: &str) -> Result<Self, String> {
-        let file: WeightsFile = parse("weights.json", text)?;
+        let file: WeightsFile = parse("weights.json", text, |file: &WeightsFile| file.version)?;
         Ok(Self {
             slots: in_order("slots", file.slots, feature_names(), None)?,
             choice: in_order("choice", file.choice, ranking::names(), Some(0.0))?,
@@ -159,7 +158,8 @@ struct NetworkFile<M> {
 /// Reads the text of a `network.json`. An error if its features or layer sizes do not fit this
 /// program.
 fn network_from_json(text: &str) -> Result<Network, String> {
-    let file: NetworkFile<Network> = parse("network.json", text)?;
+    let version = |file: &NetworkFile<Network>| file.version;
+    let file = parse("network.json", text, version)?;
     if file.features != ranking::detail_names() {
         Err(format!("network: other features; {AGAIN}"))
     } else if !file.model.fits(file.features.len()) {
@@ -169,15 +169,24 @@ fn network_from_json(text: &str) -> Result<Network, String> {
     }
 }
 
-/// Reads the JSON text of the file `name`.
-fn parse<F: DeserializeOwned>(name: &str, text: &str) -> Result<F, String> {
-    let unreadable = |error: serde_json::Error| format!("{name}: {error}");
-    // Read first, because another version may have other fields.
-    let FileVersion { version } = serde_json::from_str(text).map_err(unreadable)?;
-    if version != VERSION {
-        return Err(format!("{name}: version {version}, not {VERSION}; {AGAIN}"));
+/// Reads the JSON text of the file `name`; `version` is its version, which must be this program's.
+fn parse<F: DeserializeOwned>(
+    name: &str,
+    text: &str,
+    version: impl Fn(&F) -> u32,
+) -> Result<F, String> {
+    let read = serde_json::from_str::<F>(text);
+    // Another version may have other fields, which would be the error.
+    let found = match &read {
+        Ok(file) => Ok(version(file)),
+        Err(_) => serde_json::from_str(text).map(|file: FileVersion| file.version),
+    };
+    match found {
+        Ok(found) if found != VERSION => {
+            Err(format!("{name}: version {found}, not {VERSION}; {AGAIN}"))
+        }
+        _ => read.map_err(|error| format!("{name}: {error}")),
     }
-    serde_json::from_str(text).map_err(unreadable)
 }
 
 /// Sorts weights into the order of the features. `unlisted` is the weight of a feature that the
