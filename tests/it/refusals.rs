@@ -155,7 +155,7 @@ const REFUSALS: &[(&str, u8, &[&str])] = &[
         --data-path sample", 2, &["; for Claude: --critic-provider anthropic"]),
     ("--model m --provider openai --base-url http://127.0.0.1:9/v1/messages --data-path sample", 2,
         &["ends in `/messages`, an API of anthropic: name it with --provider anthropic"]),
-    // Only the last word said that it is about the critic's address.
+    // The line did not say that it is about the critic's address, but for its last word.
     ("--model m --base-url http://127.0.0.1:9/v1 --critic-model n --data-path sample \
         --critic-base-url http://127.0.0.1:9/v1/messages", 2,
         &["the critic's model: the base URL ends in `/messages`, an API of anthropic: name it with \

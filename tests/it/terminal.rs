@@ -149,7 +149,7 @@ fn verbose_says_nothing_of_a_critic_that_is_off_and_names_the_checks_that_object
     }
 }
 
-/// It was "checks object" alone.
+/// The line said only "checks object", not that the critic failed too.
 #[test]
 fn verbose_names_the_checks_that_object_with_a_critic_that_cannot_be_read() {
     let server = FaultServer::start(|request| {

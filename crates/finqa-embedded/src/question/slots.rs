@@ -118,7 +118,7 @@ pub(crate) fn count(n: usize) -> f64 {
     f64::from(u32::try_from(n).unwrap_or(u32::MAX))
 }
 
-/// The share that a part is of a whole; 0 if there is no whole.
+/// The share that a part is of a whole; 0 if the whole is 0.
 pub(crate) fn part_of(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }

@@ -203,7 +203,7 @@ fn date(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber], own: bool) {
         let before = runs
             .iter()
             .rfind(|years| years.last().is_some_and(|(at, _)| *at < first));
-        // The same, unless an amount of another list is in between.
+        // `after`, unless an amount of another list is in between.
         let next = after.filter(|years| {
             let between = last + 1..start(years);
             !places.iter().any(|at| between.contains(at))

@@ -325,7 +325,7 @@ mod tests {
     use super::*;
     use crate::tables::words::SaidWord;
 
-    /// It was printed once for each of its stems.
+    /// The name was printed once for each of its stems.
     #[test]
     fn a_name_of_several_words_is_printed_once() {
         let words = [

@@ -381,7 +381,7 @@ mod tests {
             (failed, at_rewe, "-", false),
             (moved, at_rewe, "-", true),
             (moved, in_all, "-", false),
-            // Without signs, nothing else tells what was received.
+            // Without signs, the list does not show which rows were received.
             (earned, at_rewe, "", true),
             (earned, in_all, "", false),
             ("taxi", in_all, "-", true),

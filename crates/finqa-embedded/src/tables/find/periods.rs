@@ -79,7 +79,7 @@ impl Tables {
         )))
     }
 
-    /// Why there is no figure of this row in a period.
+    /// The reason why this row has no figure for a period.
     pub(crate) fn no_period(&self, one: &FitFigure, asked: Period) -> Doubt {
         let mut all = (0..self.tables.len()).flat_map(|at| self.periods_of(at));
         let name = self.name_of(one.place);
