@@ -26,32 +26,13 @@ struct RarePart {
     side: Option<&'static str>,
 }
 
-/// An `f64` keeps up to this many decimal digits. A number with more may print differently than it
-/// was written.
-const DIGITS: usize = 15;
-
-/// True if formatting the number gives the literal again, so that it need not be kept: digits
-/// without superfluous zeros.
-fn is_as_written(literal: &str) -> bool {
-    let bare = literal.strip_prefix('-').unwrap_or(literal);
-    // A whole number gets a fraction that passes the checks below.
-    let (whole, rest) = bare.split_once('.').unwrap_or((bare, "1"));
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    digits(whole)
-        && digits(rest)
-        && (whole == "0" || !whole.starts_with('0'))
-        && !rest.ends_with('0')
-        && whole.len() + rest.len() <= DIGITS
-}
-
 impl ReportFigure {
     /// Keeps the number of a cell. Its texts are kept only if the number does not show them.
     pub(crate) fn read(number: &CellNumber, percent: bool, scale: Option<Scale>) -> Self {
         let bare = |literal: &str| literal.trim_end_matches('%').into();
+        let literal = number.literal.trim_end_matches('%');
         let rare = RarePart {
-            literal: Some(number.literal.trim_end_matches('%'))
-                .filter(|literal| !is_as_written(literal))
-                .map(Into::into),
+            literal: (number.value.to_string() != literal).then(|| literal.into()),
             printed: number.printed().map(bare),
             side: number.side(),
         };
