@@ -157,6 +157,40 @@ fn a_later_round_counts_for_the_critic_that_sent_it_back() {
     );
 }
 
+/// Only answers with a readable revision were counted, so a run said that 61 of 123 answers were
+/// sent back where 87 were.
+#[test]
+fn an_answer_whose_revision_cannot_be_read_counts_as_sent_back() {
+    let server = FaultServer::start(|request| {
+        if is_critic(request) {
+            return Reply::chat(
+                r#"{"findings": [{"where": "answer", "problem": "It is another figure.", "fix": "Read it again."}]}"#,
+            );
+        }
+        let conversation = request.conversation();
+        if conversation.iter().any(|(role, _)| role == "assistant") {
+            return Reply::chat("I cannot say.");
+        }
+        analysis("add(1, 1)")
+    });
+    let place = Workplace::new();
+    let options = "-n 4 --critic llm --second-opinion off";
+    let printed = place.chat(&server, options).succeeds().unwrapped();
+    let critic = &place.summary()["critic"];
+    let n = critic["first_draft_n"].as_u64().unwrap();
+    for count in ["sent_back", "without_revision", "unchanged"] {
+        assert_eq!(critic[count], n, "{count}: {critic}");
+    }
+    assert_eq!(critic["unneeded"], 0, "{critic}");
+    let model = &critic["worth"][1];
+    assert_eq!(
+        (&model["critic"], &model["left"]),
+        (&"model".into(), &n.into())
+    );
+    let line = format!("sent back {n} of {n} answers ({n} without a readable revision); 0 became");
+    assert!(printed.contains(&line), "{printed}");
+}
+
 /// The line by which a user decides whether to keep the critic's model was left out.
 #[test]
 fn a_critic_that_sends_nothing_back_is_said_to_be_worth_nothing() {

@@ -159,6 +159,21 @@ impl Solution {
         best_round(&self.rounds).map(|round| &round.answer)
     }
 
+    /// The rounds that were sent back to the analyst. The last round is one of them if its revision
+    /// failed, for example because the reply was cut off.
+    pub fn sent_back(&self) -> &[Round] {
+        let failed = match self.stop {
+            StopReason::Failed => true,
+            // The reason to stop was replaced, but the error of a failed revision is kept.
+            StopReason::Arbitrated => self.error.is_some(),
+            _ => false,
+        };
+        match self.rounds.split_last() {
+            Some((_, earlier)) if !failed => earlier,
+            _ => &self.rounds,
+        }
+    }
+
     /// The answer, even if it was withheld. Later turns of the conversation see it, so that their
     /// answers are comparable with those on which a calibration was fitted.
     pub fn answer_or_withheld(&self) -> Option<&Answer> {

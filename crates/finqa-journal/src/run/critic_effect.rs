@@ -24,15 +24,18 @@ pub struct CriticEffect {
     /// The reason why the first of the unreviewed answers has no review.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why_not_reviewed: Option<String>,
-    /// Questions sent back and revised at least once.
+    /// Questions whose answer was sent back at least once.
     pub sent_back: usize,
+    /// Of these, those whose last revision failed or could not be read, so that an earlier answer
+    /// counts.
+    pub without_revision: usize,
     /// Questions with a wrong first draft and a right final answer.
     pub fixed: usize,
     /// Questions with a right first draft and a wrong final answer.
     pub broken: usize,
-    /// Revised questions whose first draft and final answer are both right or both wrong.
+    /// Questions sent back whose first draft and final answer are both right or both wrong.
     pub unchanged: usize,
-    /// Questions that were never revised.
+    /// Questions whose answer was never sent back.
     pub unneeded: usize,
     /// First drafts that are right.
     pub first_draft_hits: usize,
@@ -59,7 +62,7 @@ pub struct CriticEffect {
 }
 
 impl CriticEffect {
-    /// Counts a row. Without gold, only its reviews, revisions and cost are counted.
+    /// Counts a row. Without gold, only its reviews, objections and cost are counted.
     pub fn add(&mut self, row: &Row) {
         // Without a first draft, there was nothing to review.
         let Some(first) = row.solution.rounds.first() else {
@@ -76,8 +79,9 @@ impl CriticEffect {
         }
         let costs = row.cost.zip(row.draft_cost);
         self.cost += Cost::of_request(costs.map(|(all, draft)| all - draft));
-        let revised = rounds.len() > 1;
-        self.sent_back += usize::from(revised);
+        let sent_back = row.solution.sent_back();
+        self.sent_back += usize::from(!sent_back.is_empty());
+        self.without_revision += usize::from(sent_back.len() == rounds.len());
         let before = row.right_with(&first.answer);
         let (Some(before), Some(after)) = (before, row.right_after_review()) else {
             return;
@@ -86,8 +90,6 @@ impl CriticEffect {
         self.first_draft_n += 1;
         self.first_draft_hits += usize::from(before);
         let (page, _) = row.group();
-        // Only a round that was sent back is followed by another.
-        let sent_back = rounds.split_last().map_or(&[][..], |(_, earlier)| earlier);
         let by_model = |round: &Round| {
             matches!(round.verdict, CriticVerdict::Revise { .. }) && round.critic_reply.is_some()
         };
@@ -102,11 +104,11 @@ impl CriticEffect {
         // The change from the model's own answer to the row's, which arbitration may replace.
         let last = row.accepted().unwrap_or(after);
         self.opinion.add(page, is_taken, after, last);
-        match (revised, before, after) {
-            (false, _, _) => self.unneeded += 1,
-            (true, false, true) => self.fixed += 1,
-            (true, true, false) => self.broken += 1,
-            (true, _, _) => self.unchanged += 1,
+        match (sent_back.is_empty(), before, after) {
+            (true, _, _) => self.unneeded += 1,
+            (false, false, true) => self.fixed += 1,
+            (false, true, false) => self.broken += 1,
+            (false, _, _) => self.unchanged += 1,
         }
     }
 

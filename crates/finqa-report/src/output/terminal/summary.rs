@@ -210,8 +210,12 @@ fn critic_line(summary: &Summary) -> Option<String> {
         _ => String::new(),
     };
     let not_reviewed = not_reviewed.map(|words| format!("; {words}"));
+    let unrevised = match critic.without_revision {
+        0 => String::new(),
+        n => format!(" ({n} without a readable revision)"),
+    };
     Some(format!(
-        "Critic: {reviewed}sent back {} of {}; {} became right, {} became wrong{}",
+        "Critic: {reviewed}sent back {} of {}{unrevised}; {} became right, {} became wrong{}",
         critic.sent_back,
         counted(answered, "answer"),
         critic.fixed,
