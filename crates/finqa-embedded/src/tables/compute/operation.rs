@@ -11,7 +11,7 @@ use crate::expr::turn_sign;
 use crate::operations;
 use crate::reading::outflow::names_cost;
 use crate::reading::text::stem;
-use crate::tables::find::{Amount, AmountKind, FigureExpr, places};
+use crate::tables::find::{Amount, AmountKind, FigureExpr, missing_if, open_if, places};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
 use crate::tables::question::asked::{Asked, Operation, Which};
@@ -30,9 +30,8 @@ impl Tables {
         let operands = operands.as_slice();
         let of = operands.first().ok_or(Doubt::Open)?;
         let lacks = |of: &Operand| of.each.is_some() && of.spans.is_empty();
-        if operands.iter().any(lacks) {
-            return missing("the page does not have all of these periods");
-        }
+        let lacking = operands.iter().any(lacks);
+        missing_if(lacking, "the page does not have all of these periods")?;
         let several = of.each.is_some() || !self.is_single_table();
         let (answer, amounts) = match &asked.operation {
             Operation::Figure if of.spans.len() > 1 && !of.through && several => {
@@ -147,9 +146,7 @@ impl Tables {
 
     /// The figure of an operand; a total without a row of its own is the sum of all rows.
     fn one(&self, of: &Operand) -> TableResult<Amount> {
-        if !of.is_named() && !of.total {
-            return Err(Doubt::Open);
-        }
+        open_if(!of.is_named() && !of.total)?;
         self.figure(of, None).or_else(|why| {
             let parts = (of.total && self.is_single_table()).then(|| self.in_labels(of, None));
             self.sum(&parts.and_then(Result::ok).ok_or(why)?)
@@ -233,9 +230,7 @@ impl Tables {
         if self.is_single_table() || below == 0 || !named {
             return Ok(amounts);
         }
-        if below < all.len() {
-            return missing("only some of the figures are losses");
-        }
+        missing_if(below < all.len(), "only some of the figures are losses")?;
         for one in all {
             one.expr.change_leaves(&mut turn_sign);
         }
@@ -263,9 +258,7 @@ impl Tables {
     /// is the later one, or the earlier one if `since` is true. If a report lacks the earlier
     /// figure, another one of the row replaces it, with a doubt.
     fn change_operands(&self, of: &Operand, since: bool) -> TableResult<[Amount; 2]> {
-        if !of.is_named() {
-            return Err(Doubt::Open);
-        }
+        open_if(!of.is_named())?;
         let mut spans = of.spans.clone();
         if !self.is_single_table() || since {
             spans.sort_by_key(|span| span.end);
@@ -331,12 +324,9 @@ fn compound([late, early]: [Amount; 2], of: &Operand) -> TableResult<DirectAnswe
         return missing("compound growth needs two years");
     };
     let months = |span: &Period| span.length() == 12;
-    if !plain || a == b || !of.spans.iter().all(months) {
-        return Err(Doubt::Open);
-    }
-    if late.number() <= 0.0 || early.number() <= 0.0 {
-        return missing("growth needs values above zero");
-    }
+    open_if(!plain || a == b || !of.spans.iter().all(months))?;
+    let below = late.number() <= 0.0 || early.number() <= 0.0;
+    missing_if(below, "growth needs values above zero")?;
     let growth = operations::compound_growth(late.expr, early.expr, u32::from(a.abs_diff(b)));
     Ok(answer("compound growth", growth, UnitKind::Percent))
 }
@@ -347,9 +337,7 @@ fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> TableResul
     // The growth of a percentage may be in points or in percent, so it is left open.
     let unclear = relative && late.kind != AmountKind::Number;
     let same = late.at.is_some() && late.place() == early.place();
-    if late.kind != early.kind || same || unclear {
-        return Err(Doubt::Open);
-    }
+    open_if(late.kind != early.kind || same || unclear)?;
     let base = early.clone();
     let fallen = falls && late.number() < early.number();
     let (a, b) = if fallen { (early, late) } else { (late, early) };
@@ -368,9 +356,7 @@ fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> TableResul
 
 /// Yes if the first figure is larger than the second; the other way round if `reversed`.
 fn greater([a, b]: [Amount; 2], reversed: bool) -> TableResult<DirectAnswer> {
-    if a.kind != b.kind {
-        return Err(Doubt::Open);
-    }
+    open_if(a.kind != b.kind)?;
     let (a, b) = if reversed { (b, a) } else { (a, b) };
     let expr = operations::greater(a.expr, b.expr);
     Ok(answer("comparison", expr, UnitKind::YesNo))
@@ -379,9 +365,7 @@ fn greater([a, b]: [Amount; 2], reversed: bool) -> TableResult<DirectAnswer> {
 /// The average of at least two figures of one kind.
 fn average(parts: &[Amount]) -> TableResult<DirectAnswer> {
     let first = parts.first().ok_or(Doubt::Open)?;
-    if parts.len() < 2 || parts.iter().any(|one| one.kind != first.kind) {
-        return Err(Doubt::Open);
-    }
+    open_if(parts.len() < 2 || parts.iter().any(|one| one.kind != first.kind))?;
     let average = operations::average(parts.iter().map(|one| one.expr.clone()).collect());
     let average = average.ok_or(Doubt::Open)?;
     Ok(answer("average", average, unit(first.kind)))

@@ -3,9 +3,9 @@
 use finqa_core::page::period::Period;
 
 use crate::tables::find::fit::FitFigure;
-use crate::tables::find::{Amount, AmountKind, common_period};
+use crate::tables::find::{Amount, AmountKind, common_period, missing_if, open_if};
 use crate::tables::page::table::Place;
-use crate::tables::page::{Doubt, TableResult, Tables, missing};
+use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question::operand::Operand;
 
 impl Tables {
@@ -49,15 +49,11 @@ impl Tables {
             return Ok(pair);
         }
         // No share is computed from percentages, nor from amounts of two kinds.
-        if a.kind != b.kind || a.kind == AmountKind::Share {
-            return Err(Doubt::Open);
-        }
-        if a.number() < 0.0 || b.number() <= 0.0 {
-            return missing("a part of it is zero or below");
-        }
-        if percent && a.number() > b.number() && operands.iter().any(|of| of.total) {
-            return missing("the part is larger than the whole");
-        }
+        open_if(a.kind != b.kind || a.kind == AmountKind::Share)?;
+        let below = a.number() < 0.0 || b.number() <= 0.0;
+        missing_if(below, "a part of it is zero or below")?;
+        let larger = percent && a.number() > b.number() && operands.iter().any(|of| of.total);
+        missing_if(larger, "the part is larger than the whole")?;
         Ok(pair)
     }
 

@@ -8,7 +8,7 @@ use super::direct_answer::DirectAnswer;
 use super::operation::{answer, unit};
 use crate::operations;
 use crate::tables::find::groups::Group;
-use crate::tables::find::{Amount, FigureExpr, keep};
+use crate::tables::find::{Amount, FigureExpr, keep, missing_if, open_if};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
 use crate::tables::question::asked::Which;
@@ -114,9 +114,7 @@ impl Tables {
     /// both are in one row.
     pub(crate) fn larger(&self, [a, b]: &[Amount; 2], largest: bool) -> TableResult<DirectAnswer> {
         let more = a.number() - b.number();
-        if more.abs() <= 0.0 {
-            return missing("both are equal");
-        }
+        missing_if(more.abs() <= 0.0, "both are equal")?;
         let one = if (more > 0.0) == largest { a } else { b };
         let [row, other] = [a, b].map(|one| one.place().map(|at| at.row));
         let label = |place: Place| {
@@ -145,9 +143,7 @@ impl Tables {
         let places = operations::extremes(&numbers, largest);
         let found: Vec<&Amount> = places.iter().filter_map(|at| series.get(*at)).collect();
         let amount = found.first().ok_or(Doubt::Open)?;
-        if series.len() < 2 || series.iter().any(|one| one.kind != amount.kind) {
-            return Err(Doubt::Open);
-        }
+        open_if(series.len() < 2 || series.iter().any(|one| one.kind != amount.kind))?;
         if which.is_some() && found.len() > 1 {
             let names: Vec<&str> = found.iter().map(|one| one.name.as_str()).collect();
             return missing(format!("{} are equal", names.join(" and ")));
@@ -268,9 +264,7 @@ impl Tables {
                 return missing(format!("{} are equal", equal.join(" and ")));
             }
             // A single part is neither the largest nor the smallest.
-            if ranked.len() < 2 {
-                return Err(Doubt::Open);
-            }
+            open_if(ranked.len() < 2)?;
             let chosen_name = without_footnote(&chosen.name);
             let stems = plain_stems(chosen_name);
             if !names.iter().any(|name| plain_stems(name) == stems) {

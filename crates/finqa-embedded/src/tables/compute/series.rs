@@ -7,7 +7,7 @@ use finqa_core::page::{MONTHS, Statement};
 
 use super::lines::Line;
 use crate::tables::find::fit::FitFigure;
-use crate::tables::find::{Amount, FigureExpr, places, spelled};
+use crate::tables::find::{Amount, FigureExpr, missing_if, open_if, places, spelled};
 use crate::tables::page::table::ReportTable;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
 use crate::tables::question::asked::{Asked, Which};
@@ -63,9 +63,7 @@ impl Tables {
             None if of.spans.len() > 1 || all_times => None,
             _ => return self.in_labels(of, which),
         };
-        if !of.is_named() && !of.total {
-            return Err(Doubt::Open);
-        }
+        open_if(!of.is_named() && !of.total)?;
         let undated = of.of_spans(Vec::new());
         let mut out = Vec::new();
         // In a report, the periods are those of the table with the latest figure.
@@ -79,9 +77,7 @@ impl Tables {
             let name = self.name_of_period(span, &amount, which);
             out.push(Amount { name, ..amount });
         }
-        if out.len() < 2 {
-            return missing("the page has only one period of it");
-        }
+        missing_if(out.len() < 2, "the page has only one period of it")?;
         self.check_comparable(&out)?;
         self.are_of_one_kind(&out)?;
         Ok(out)
@@ -91,11 +87,8 @@ impl Tables {
     pub(crate) fn are_of_one_kind(&self, all: &[Amount]) -> TableResult<()> {
         let kinds = all.iter().filter_map(|one| self.statement_of(&one.at?));
         let has = |kind: Statement| kinds.clone().any(|one| one == kind);
-        if has(Statement::Balances) && has(Statement::Flows) {
-            missing("only some of the figures are of the balance sheet")
-        } else {
-            Ok(())
-        }
+        let differ = has(Statement::Balances) && has(Statement::Flows);
+        missing_if(differ, "only some of the figures are of the balance sheet")
     }
 
     /// The reason for doubt if the question names a month or a year and the table lists days: no
@@ -181,9 +174,7 @@ impl Tables {
         of: &Operand,
         which: Option<&Which>,
     ) -> TableResult<Vec<Amount>> {
-        if of.spans.len() > 1 && self.is_single_table() {
-            return Err(Doubt::Open);
-        }
+        open_if(of.spans.len() > 1 && self.is_single_table())?;
         self.known(of)?;
         let noun = match which {
             Some(Which::Label(noun)) => Some(noun.as_slice()),

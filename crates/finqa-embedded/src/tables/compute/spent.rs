@@ -14,7 +14,7 @@ use super::direct_answer::DirectAnswer;
 use super::operation::answer;
 use crate::expr::turn_sign;
 use crate::operations;
-use crate::tables::find::{self, FigureExpr};
+use crate::tables::find::{self, FigureExpr, missing_if};
 use crate::tables::page::table::Place;
 use crate::tables::page::transactions::{Sides, Transaction, TransactionList, TransactionText};
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
@@ -196,9 +196,7 @@ impl Tables {
         if let Some(currency) = &asked.currency {
             rows.retain(|row| row.currency.as_ref() == Some(currency));
         }
-        if rows.is_empty() {
-            return missing("the list has no row of it");
-        }
+        missing_if(rows.is_empty(), "the list has no row of it")?;
         let says = |row: &Transaction, list: &str| {
             let mut words = row.texts.iter().flat_map(|text| &text.words);
             words.any(|own| lists(list, own))
@@ -208,13 +206,10 @@ impl Tables {
             let other = says(row, MOVED) || unsaid && says(row, EARNED);
             says(row, FAILED) || names.is_empty() && other
         };
-        if rows.iter().any(|row| unsure(row)) {
-            return missing("some of the rows may not be what was spent or received");
-        }
+        let why = "some of the rows may not be what was spent or received";
+        missing_if(rows.iter().any(|row| unsure(row)), why)?;
         let rows = of_side(list, rows, asked)?;
-        if rows.is_empty() {
-            return missing("the list has no row of it");
-        }
+        missing_if(rows.is_empty(), "the list has no row of it")?;
         if rows.len() > MOST {
             let [rows, most] = [rows.len(), MOST].map(|count| grouped(count as u64));
             return missing(format!(
@@ -281,12 +276,11 @@ fn retain_period(
         .collect();
     // Unsorted, because only the number of years matters: 1 or more.
     years.dedup();
-    if period.end.year.is_none() && years.len() > 1 {
-        return missing("the list has it in several years");
-    }
-    if rows.iter().any(|row| fits(row)[0] != fits(row)[1]) {
-        return missing("the dates of the list do not tell the day from the month");
-    }
+    let several = period.end.year.is_none() && years.len() > 1;
+    missing_if(several, "the list has it in several years")?;
+    let unclear = rows.iter().any(|row| fits(row)[0] != fits(row)[1]);
+    let why = "the dates of the list do not tell the day from the month";
+    missing_if(unclear, why)?;
     rows.retain(|row| fits(row)[0]);
     Ok(())
 }

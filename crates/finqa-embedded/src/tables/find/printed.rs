@@ -6,9 +6,9 @@ use finqa_core::page::period::Period;
 use super::fit::FitFigure;
 use super::periods::{asks_for_latest, keep_latest};
 use super::statements::rounds_alike;
-use super::{Amount, CLOSE, keep, same};
+use super::{Amount, CLOSE, keep, missing_if, same};
 use crate::tables::page::table::Place;
-use crate::tables::page::{Doubt, TableResult, Tables, missing};
+use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question::operand::Operand;
 
 impl Tables {
@@ -113,10 +113,9 @@ impl Tables {
             keep(all, |one| one.full && Some(one.extra) == least);
         }
         let order = |one: &FitFigure| one.period.map(Period::order);
-        let single = self.is_single_table() && asks_for_latest(asked);
-        if single && all.iter().any(|one| order(one) != order(&best)) {
-            return missing("the question names no period");
-        }
+        let differ = all.iter().any(|one| order(one) != order(&best));
+        let unclear = self.is_single_table() && asks_for_latest(asked) && differ;
+        missing_if(unclear, "the question names no period")?;
         keep_latest(all, asked);
         all.first().copied().ok_or(Doubt::Open)
     }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use finqa_core::number::within;
 use finqa_core::page::counts_things;
 
-use super::{Amount, AmountKind};
+use super::{Amount, AmountKind, missing_if, open_if};
 use crate::operations;
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
@@ -33,11 +33,8 @@ impl Tables {
         let rows = plain.filter_map(|one| self.row(one.place()?));
         let units = rows.map(|row| &row.unit).filter(|unit| !unit.is_empty());
         let (scales, units): (HashSet<_>, HashSet<_>) = (scales.collect(), units.collect());
-        if scales.len() > 1 || units.len() > 1 {
-            missing("the figures may be in different units")
-        } else {
-            Ok(())
-        }
+        let differ = scales.len() > 1 || units.len() > 1;
+        missing_if(differ, "the figures may be in different units")
     }
 
     /// The sum of amounts, with cell and doubt of the first. An error if they are rates, differ in
@@ -50,12 +47,10 @@ impl Tables {
         if let Some(label) = labels.find(|label| label.is_one_of(&RATES)) {
             return missing(format!("{} does not add up", label.name));
         }
-        if parts.iter().any(|part| part.kind != AmountKind::Number) {
-            return Err(Doubt::Open);
-        }
-        if parts.iter().any(|part| part.turned != first.turned) {
-            return missing("some of the figures are costs that the page prints below zero");
-        }
+        open_if(parts.iter().any(|part| part.kind != AmountKind::Number))?;
+        let odd = parts.iter().any(|part| part.turned != first.turned);
+        let why = "some of the figures are costs that the page prints below zero";
+        missing_if(odd, why)?;
         if let Some(total) = total_of_others(parts).and_then(|one| one.place()) {
             return Err(self.doubt_about(total, "is a total of the others"));
         }
