@@ -33,6 +33,12 @@ impl DirectAnswer {
         [&self.expr].into_iter().chain(&self.others)
     }
 
+    /// The answer with this doubt, unless it has another one.
+    pub(crate) fn or_doubt(mut self, doubt: Option<Doubt>) -> Self {
+        self.doubt = self.doubt.or(doubt);
+        self
+    }
+
     /// The cells that the answer is computed from.
     pub(crate) fn places(&self) -> impl Iterator<Item = Place> {
         self.exprs().flat_map(places)

@@ -175,10 +175,7 @@ impl Tables {
             (None, _) => "measure",
             _ => "look-up",
         };
-        DirectAnswer {
-            doubt: why.map(Doubt::missing),
-            ..answer(name, found.expr, unit(found.kind))
-        }
+        answer(name, found.expr, unit(found.kind)).or_doubt(why.map(Doubt::missing))
     }
 
     /// The figures of one operand's series, or of several operands.
@@ -294,8 +291,8 @@ impl Tables {
                 let mut all = self.candidates(&of, None).into_iter();
                 let other = all.find(|one| one.place.shares_row(at) && one.place != at);
                 let early = other.and_then(|one| self.amount(one)).ok_or(Doubt::Open)?;
-                let doubt = Some(Doubt::missing("the page has no period before it"));
-                Ok([late, Amount { doubt, ..early }])
+                let doubt = Doubt::missing("the page has no period before it");
+                Ok([late, early.or_doubt(Some(doubt))])
             }
         }
     }
@@ -307,12 +304,12 @@ fn ratio(pair: [Amount; 2], percent: bool) -> DirectAnswer {
     let zero = b.number() <= 0.0;
     let expr = operations::ratio(a.expr, b.expr);
     let doubt = zero.then(|| Doubt::missing("the whole is not above zero"));
-    let answer = if percent {
-        answer("share", expr, UnitKind::Percent)
+    let (name, kind) = if percent {
+        ("share", UnitKind::Percent)
     } else {
-        answer("ratio", expr, UnitKind::Ratio)
+        ("ratio", UnitKind::Ratio)
     };
-    DirectAnswer { doubt, ..answer }
+    answer(name, expr, kind).or_doubt(doubt)
 }
 
 /// The yearly growth rate that leads from the earlier to the later figure, as for "CAGR from 2019
@@ -348,10 +345,7 @@ fn change([late, early]: [Amount; 2], falls: bool, relative: bool) -> TableResul
     }
     let doubt = (base.number() <= 0.0).then(|| Doubt::missing("growth needs a value above zero"));
     let change = operations::ratio(change, base.expr);
-    Ok(DirectAnswer {
-        doubt,
-        ..answer("relative change", change, UnitKind::Percent)
-    })
+    Ok(answer("relative change", change, UnitKind::Percent).or_doubt(doubt))
 }
 
 /// Yes if the first figure is larger than the second; the other way round if `reversed`.

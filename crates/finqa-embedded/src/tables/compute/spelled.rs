@@ -60,10 +60,8 @@ impl Tables {
             return None;
         }
         let found = self.value_of(&of)?;
-        Some(self.look_up(found.clone(), &of.name)).map(|answer| DirectAnswer {
-            doubt: answer.doubt.or(found.doubt),
-            ..answer
-        })
+        let doubt = found.doubt.clone();
+        Some(self.look_up(found, &of.name).or_doubt(doubt))
     }
 
     /// Reads the name of a measure and its formula; `None` if either is not understood. `taken` is

@@ -147,7 +147,6 @@ impl Tables {
             .or_else(|| self.is_change(of[0], part, asked))
             .or_else(|| self.is_change(of[1], whole, asked));
         let amount = |one: &FitFigure| self.amount(*one).ok_or(Doubt::Open);
-        let part = amount(part)?;
-        Ok(vec![Amount { doubt, ..part }, amount(whole)?])
+        Ok(vec![amount(part)?.or_doubt(doubt), amount(whole)?])
     }
 }

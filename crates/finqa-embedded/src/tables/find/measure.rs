@@ -101,10 +101,7 @@ impl Tables {
         };
         let unclear = cells.first().filter(|_| doubted);
         let unclear = unclear.map(|cell| self.unclear(*cell));
-        Some(Amount {
-            doubt: sum.doubt.or(unclear),
-            ..sum
-        })
+        Some(sum.or_doubt(unclear))
     }
 
     /// The sum of amounts, each with whether it is subtracted; `None` without amounts, or if they

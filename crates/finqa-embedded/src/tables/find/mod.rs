@@ -90,6 +90,12 @@ impl Amount {
     pub(crate) fn place(&self) -> Option<Place> {
         self.at.map(|at| at.place)
     }
+
+    /// The amount with this doubt, unless it has another one.
+    pub(crate) fn or_doubt(mut self, doubt: Option<Doubt>) -> Self {
+        self.doubt = self.doubt.or(doubt);
+        self
+    }
 }
 
 /// The kind of number that an amount is.
@@ -241,10 +247,7 @@ impl Tables {
         let printed = printed?;
         match printed.place().filter(|_| other_name) {
             Some(place) if self.is_single_table() => Err(self.unclear(place)),
-            Some(place) => Ok(Amount {
-                doubt: printed.doubt.or(Some(self.unclear(place))),
-                ..printed
-            }),
+            Some(place) => Ok(printed.or_doubt(Some(self.unclear(place)))),
             None => Ok(printed),
         }
     }

@@ -61,8 +61,7 @@ impl Tables {
         if let Some(doubt) = doubt.clone().filter(|_| self.is_single_table()) {
             return Err(doubt);
         }
-        let amount = self.amount(best).ok_or(Doubt::Open)?;
-        Ok(Amount { doubt, ..amount })
+        Ok(self.amount(best).ok_or(Doubt::Open)?.or_doubt(doubt))
     }
 
     /// Keeps the figures of the statement that the question names, if the page has it.

@@ -192,10 +192,7 @@ impl Tables {
         let doubt = several
             .or_else(|| self.is_change(of, &best, asked))
             .or_else(|| self.unclear_year(&best, asked));
-        Ok(Amount {
-            doubt,
-            ..self.amount(best).ok_or(Doubt::Open)?
-        })
+        Ok(self.amount(best).ok_or(Doubt::Open)?.or_doubt(doubt))
     }
 
     /// The doubt that names all figures of a label.

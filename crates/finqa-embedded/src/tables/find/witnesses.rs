@@ -60,8 +60,7 @@ impl Tables {
         let of_both = sides.iter().any(|word| label.contains(word));
         let credit = names_credit(&label) && !of_both && !of.says("benefit");
         let doubt = doubt.or_else(|| credit.then(|| self.unclear(tagged.place)));
-        let amount = self.amount(tagged)?;
-        Some(Amount { doubt, ..amount })
+        Some(self.amount(tagged)?.or_doubt(doubt))
     }
 
     /// The figure of a period whose tag has the operand's meaning, if all such figures have one
