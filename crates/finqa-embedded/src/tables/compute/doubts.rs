@@ -8,6 +8,7 @@ use regex::Regex;
 
 use super::direct_answer::DirectAnswer;
 use crate::tables::find::{FigureExpr, places};
+use crate::tables::page::table::ReportTable;
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::asked::{Asked, Operation};
 use crate::tables::question::marks::RELATIVE_TIME;
@@ -60,30 +61,31 @@ impl Tables {
     /// because they say what else the question can mean.
     pub(crate) fn doubt_wording(&self, asked: &Asked, text: &str, answer: &mut DirectAnswer) {
         let lower = text.to_lowercase();
-        let doubt = answer.doubt.take();
         // An answer has one doubt, so of several only the first is kept.
-        answer.doubt = (self.other_scope(text, answer))
+        let asks_other = (self.other_scope(text, answer))
             .or_else(|| self.not_held_for_sale(text, answer))
-            .or_else(|| doubt_than_before(asked, &lower))
-            .or_else(|| doubt_sequential(asked, &lower))
-            .or_else(|| self.doubt_time(&lower, &answer.expr))
-            .or(doubt)
-            .or_else(|| self.lists_days(asked, &answer.expr))
-            .or_else(|| doubt_amount(asked, &lower));
+            .or_else(|| than_before(asked, &lower))
+            .or_else(|| sequential(asked, &lower))
+            .or_else(|| self.relative_time(&lower, &answer.expr));
+        let doubt = asks_other.map(Doubt::Missing).or(answer.doubt.take());
+        answer.doubt = doubt.or_else(|| {
+            let days = self.lists_days(asked, &answer.expr);
+            days.or_else(|| in_percent(asked, &lower))
+                .map(Doubt::Missing)
+        });
     }
 
     /// The doubt about a relative time, and `None` if the question has none. In an annual report,
     /// "last year" is the latest year. Other relative times are doubtful, because a report does not
     /// say when the question is asked.
-    fn doubt_time(&self, lower: &str, expr: &FigureExpr) -> Option<Doubt> {
+    fn relative_time(&self, lower: &str, expr: &FigureExpr) -> Option<String> {
         let time = RELATIVE_TIME.find(lower)?.as_str();
         if time.starts_with("last") && time.ends_with("year") && self.is_annual() {
             return None;
         }
         let columns = self.table(places(expr).next()?)?.columns.iter().skip(1);
         let heads: Vec<&str> = columns.map(|one| one.printed.as_str()).collect();
-        let why = format!("{time:?} may be any of {}", heads.join("; "));
-        Some(Doubt::missing(why))
+        Some(format!("{time:?} may be any of {}", heads.join("; ")))
     }
 
     /// True if all columns of a report's statements of income, cash flows and equity are years.
@@ -96,7 +98,7 @@ impl Tables {
 
     /// The reason for doubt if the question asks for what is held for sale, but no label, heading
     /// or title of a figure says so.
-    fn not_held_for_sale(&self, question: &str, answer: &DirectAnswer) -> Option<Doubt> {
+    fn not_held_for_sale(&self, question: &str, answer: &DirectAnswer) -> Option<String> {
         let said = HELD_FOR_SALE.find(question)?.as_str();
         let other = answer.places().find_map(|at| {
             let (table, row) = (self.table(at)?, self.row(at)?);
@@ -105,13 +107,12 @@ impl Tables {
             let is_other = !texts.iter().any(|text| HELD_FOR_SALE.is_match(text));
             is_other.then_some(name)
         })?;
-        let why = format!("the question says {said:?}, {other} does not");
-        Some(Doubt::missing(why))
+        Some(format!("the question says {said:?}, {other} does not"))
     }
 
     /// The reason for doubt if the question asks for the group, but a figure is under a title such
     /// as "Standalone results".
-    fn other_scope(&self, question: &str, answer: &DirectAnswer) -> Option<Doubt> {
+    fn other_scope(&self, question: &str, answer: &DirectAnswer) -> Option<String> {
         let said = GROUP.captures(question)?.name("word")?.as_str();
         let scope = answer.places().find_map(|at| {
             let (table, row, column) = (self.table(at)?, self.row(at)?, self.column(at)?);
@@ -124,32 +125,50 @@ impl Tables {
             let word = alone.filter(|_| !group)?;
             Some(word.name("word")?.as_str().to_lowercase())
         })?;
-        let why = format!("the question says {said:?}, the figures are {scope}");
-        Some(Doubt::missing(why))
+        Some(format!(
+            "the question says {said:?}, the figures are {scope}"
+        ))
+    }
+
+    /// The reason for doubt if the question names a month or a year and the table lists days: no
+    /// row covers the whole time, and the table may lack days.
+    fn lists_days(&self, asked: &Asked, expr: &FigureExpr) -> Option<String> {
+        let mut spans = asked.operands.iter().flat_map(|of| &of.spans);
+        let longer = *spans.find(|span| span.end.day.is_none() && span.start.is_none())?;
+        let of_days = |table: &ReportTable| {
+            let days = table.rows.iter().filter_map(|row| row.label.period);
+            let days = days.filter(|day| day.months.is_none() && day.end.day.is_some());
+            let days: Vec<_> = days.map(|day| (day.end.year, day.end.month)).collect();
+            // The ends of months are days too, but no two of them are in one month.
+            days.windows(2)
+                .any(|two| matches!(two, [one, next] if one == next))
+        };
+        let mut tables = places(expr).filter_map(|place| self.table(place));
+        let why = || format!("the table is of days, several may be in {longer}");
+        tables.any(of_days).then(why)
     }
 }
 
 /// The doubt about a comparison with the period directly before, if the question names no periods.
-fn doubt_sequential(asked: &Asked, lower: &str) -> Option<Doubt> {
+fn sequential(asked: &Asked, lower: &str) -> Option<String> {
     let said = SEQUENTIAL.find(lower)?.as_str();
     let compares = matches!(asked.operation, Operation::Difference | Operation::Compare);
     let undated = asked.operands.iter().all(|of| of.spans.len() < 2);
-    let why = format!("{said:?} is of the period before, the figures may not be");
-    (compares && undated).then_some(Doubt::missing(why))
+    let why = || format!("{said:?} is of the period before, the figures may not be");
+    (compares && undated).then(why)
 }
 
 /// The doubt about "which" with a comparison of each item with its own earlier figure.
-fn doubt_than_before(asked: &Asked, lower: &str) -> Option<Doubt> {
+fn than_before(asked: &Asked, lower: &str) -> Option<String> {
     let which = matches!(asked.operation, Operation::Extreme { which: Some(_), .. });
     let why = "each is compared with itself at another time, which is not computed";
-    (which && THAN_BEFORE.is_match(lower)).then(|| Doubt::missing(why))
+    (which && THAN_BEFORE.is_match(lower)).then(|| why.to_owned())
 }
 
 /// The doubt about a change "year on year" as an amount, unless the question asks for an amount.
-fn doubt_amount(asked: &Asked, lower: &str) -> Option<Doubt> {
+fn in_percent(asked: &Asked, lower: &str) -> Option<String> {
     let said = YEAR_ON_YEAR.find(lower)?.as_str();
     let is_amount = asked.operation == Operation::Difference && !asked.relative;
     let is_said = OF_AMOUNTS.iter().any(|of| lower.contains(of));
-    let why = format!("{said:?} may ask for the change in percent");
-    (is_amount && !is_said).then_some(Doubt::missing(why))
+    (is_amount && !is_said).then(|| format!("{said:?} may ask for the change in percent"))
 }

@@ -7,10 +7,9 @@ use finqa_core::page::{MONTHS, Statement};
 
 use super::lines::Line;
 use crate::tables::find::fit::FitFigure;
-use crate::tables::find::{Amount, FigureExpr, missing_if, open_if, places, spelled};
-use crate::tables::page::table::ReportTable;
+use crate::tables::find::{Amount, missing_if, open_if, places, spelled};
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
-use crate::tables::question::asked::{Asked, Which};
+use crate::tables::question::asked::Which;
 use crate::tables::question::operand::Operand;
 use crate::tables::words::{SaidWord, lists_stem};
 
@@ -89,24 +88,6 @@ impl Tables {
         let has = |kind: Statement| kinds.clone().any(|one| one == kind);
         let differ = has(Statement::Balances) && has(Statement::Flows);
         missing_if(differ, "only some of the figures are of the balance sheet")
-    }
-
-    /// The reason for doubt if the question names a month or a year and the table lists days: no
-    /// row covers the whole time, and the table may lack days.
-    pub(crate) fn lists_days(&self, asked: &Asked, expr: &FigureExpr) -> Option<Doubt> {
-        let mut spans = asked.operands.iter().flat_map(|of| &of.spans);
-        let longer = *spans.find(|span| span.end.day.is_none() && span.start.is_none())?;
-        let of_days = |table: &ReportTable| {
-            let days = table.rows.iter().filter_map(|row| row.label.period);
-            let days = days.filter(|day| day.months.is_none() && day.end.day.is_some());
-            let days: Vec<_> = days.map(|day| (day.end.year, day.end.month)).collect();
-            // The ends of months are days too, but no two of them are in one month.
-            days.windows(2)
-                .any(|two| matches!(two, [one, next] if one == next))
-        };
-        let mut tables = places(expr).filter_map(|place| self.table(place));
-        let why = format!("the table is of days, several may be in {longer}");
-        tables.any(of_days).then_some(Doubt::missing(why))
     }
 
     /// The name of a period in an answer: the year if years are asked for, a date as "September 28,
