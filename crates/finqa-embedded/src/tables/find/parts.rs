@@ -7,11 +7,10 @@ use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
-use super::periods::keep_latest;
 use super::statements::rounds_alike;
 use super::{Amount, AmountKind, spelled};
 use crate::operations;
-use crate::tables::page::table::{ReportRow, ReportTable};
+use crate::tables::page::table::ReportRow;
 use crate::tables::page::{TableResult, Tables, missing};
 use crate::tables::question::operand::Operand;
 use crate::tables::question::operands::AND;
@@ -85,7 +84,8 @@ impl Tables {
             if is_current(one) == is_current(other) || between.iter().any(is_side) {
                 return None;
             }
-            let figure = |row: usize| self.in_period(table, row, asked);
+            let figures = |row: usize| self.of_period(table.figures_of(row), asked);
+            let figure = |row: usize| figures(row).into_iter().next();
             self.added(&[figure(one.0)?, figure(other.0)?])
         })
     }
@@ -111,7 +111,8 @@ impl Tables {
             let end = run.iter().position(repeats).filter(|length| *length > 1)?;
             let mut rows = run.iter().take(end);
             let of_section = rows.all(|row| row.section == *section && !row.label.total);
-            let figure = |row: usize| self.in_period(table, row, asked);
+            let figures = |row: usize| self.of_period(table.figures_of(row), asked);
+            let figure = |row: usize| figures(row).into_iter().next();
             let parts = (start..start + end).map(figure);
             let parts = parts.collect::<Option<Vec<FitFigure>>>()?;
             let mut sum: f64 = parts.iter().map(|one| one.value).sum();
@@ -124,19 +125,6 @@ impl Tables {
             });
             self.added(&parts).filter(|_| of_section && adds_up)
         })
-    }
-
-    /// The figure of a row in a period, or the latest if the question names no period.
-    fn in_period(
-        &self,
-        table: &ReportTable,
-        row: usize,
-        asked: Option<Period>,
-    ) -> Option<FitFigure> {
-        let mut all: Vec<FitFigure> = table.figures_of(row).collect();
-        all.retain(|one| one.period.is_some() && self.fits(one.period, asked));
-        keep_latest(&mut all, asked);
-        all.into_iter().next()
     }
 
     /// The sum of the parts as an amount without a cell of its own; `None` if they do not add up.

@@ -1,5 +1,7 @@
 //! Compares the periods of figures with those that a question asks for.
 
+use std::collections::BTreeMap;
+
 use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
@@ -33,6 +35,19 @@ impl Tables {
         })
     }
 
+    /// The figures that have the period asked for; without a year, those of the latest period.
+    /// Figures without a period are left out.
+    pub(crate) fn of_period(
+        &self,
+        figures: impl Iterator<Item = FitFigure>,
+        asked: Option<Period>,
+    ) -> Vec<FitFigure> {
+        let fits = |one: &FitFigure| one.period.is_some() && self.fits(one.period, asked);
+        let mut all: Vec<FitFigure> = figures.filter(fits).collect();
+        keep_latest(&mut all, asked);
+        all
+    }
+
     /// The periods of a table's cells, the earliest first. Plans are left out, unless there is
     /// nothing else.
     pub(crate) fn periods_of(&self, at: usize) -> Vec<Period> {
@@ -47,14 +62,11 @@ impl Tables {
         let table = self.tables.get(at).into_iter();
         let cells = table.flat_map(ReportTable::figures);
         let cells = cells.filter(|one| plans || !one.plan);
-        let mut periods: Vec<Period> = Vec::new();
+        let mut periods = BTreeMap::new();
         for period in cells.filter_map(|one| one.period) {
-            if !periods.iter().any(|one| one.order() == period.order()) {
-                periods.push(period);
-            }
+            periods.entry(period.order()).or_insert(period);
         }
-        periods.sort_by_key(|period| period.order());
-        periods
+        periods.into_values().collect()
     }
 
     /// Returns a doubt for a year in a table of seasons such as "2031/32", because it belongs to

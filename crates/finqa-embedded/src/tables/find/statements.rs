@@ -70,6 +70,12 @@ impl Tables {
         self.table(place).is_some_and(|table| named.is(table))
     }
 
+    /// True unless the operand names a statement that the figure is not in.
+    pub(crate) fn is_as_named(&self, of: &Operand, one: &FitFigure) -> bool {
+        of.statement
+            .is_none_or(|named| self.is_in(named, one.place))
+    }
+
     /// True for a balance in a statement of a period, such as cash at the end of the year.
     pub(crate) fn is_closing(&self, place: Place) -> bool {
         let table = self.table(place);

@@ -8,7 +8,6 @@ use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
-use super::periods::keep_latest;
 use super::statements::rounds_alike;
 use super::{Amount, keep};
 use crate::tables::page::table::{Place, ReportRow, brackets};
@@ -153,20 +152,14 @@ impl Tables {
     /// # Errors
     /// No row has a figure for the period.
     pub(crate) fn of_rows(&self, of: &Operand, asked: Option<Period>) -> TableResult<Amount> {
-        let named = |one: &FitFigure| {
-            let statement = of.statement;
-            statement.is_none_or(|named| self.is_in(named, one.place))
-        };
         let every = of.rows.iter().flat_map(|row| self.figures_of(*row));
-        let mut all: Vec<FitFigure> = every
-            .filter(|one| one.period.is_some() && named(one))
-            .collect();
-        let first = *all.first().ok_or(Doubt::Open)?;
-        all.retain(|one| self.fits(one.period, asked));
+        let dated = every.filter(|one| one.period.is_some() && self.is_as_named(of, one));
+        let dated: Vec<FitFigure> = dated.collect();
+        let first = dated.first().ok_or(Doubt::Open)?;
+        let mut all = self.of_period(dated.iter().copied(), asked);
         if all.is_empty() {
-            return Err(asked.map_or(Doubt::Open, |asked| self.no_period(&first, asked)));
+            return Err(asked.map_or(Doubt::Open, |asked| self.no_period(first, asked)));
         }
-        keep_latest(&mut all, asked);
         let differ = |all: &[FitFigure]| {
             let mut pairs = all.windows(2);
             pairs.any(|pair| matches!(pair, [a, b] if !rounds_alike(a.value, b.value)))

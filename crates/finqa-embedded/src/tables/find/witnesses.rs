@@ -7,7 +7,6 @@
 use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
-use super::periods::keep_latest;
 use super::statements::rounds_alike;
 use super::{Amount, keep};
 use crate::reading::outflow::names_credit;
@@ -69,18 +68,13 @@ impl Tables {
         let (meaning, more) = self.meaning(of)?;
         let meant = |tag: &Tag| meaning.means.contains(&tag.element.as_str()) && tag.is_of(&more);
         let tags = self.tags.iter().filter(|(_, tag)| meant(tag));
-        let figure = |at: &Place| self.table(*at)?.figure(at.row, at.column);
-        let mut all: Vec<FitFigure> = tags.filter_map(|(place, _)| figure(place)).collect();
-        all.retain(|one| {
+        let figures = tags.filter_map(|(at, _)| self.table(*at)?.figure(at.row, at.column));
+        let figures = figures.filter(|one| {
             one.percent == of.wants_percent()
                 && !self.row(one.place).is_some_and(is_part)
-                && one.period.is_some()
-                && self.fits(one.period, asked)
-                && of
-                    .statement
-                    .is_none_or(|named| self.is_in(named, one.place))
+                && self.is_as_named(of, one)
         });
-        keep_latest(&mut all, asked);
+        let mut all = self.of_period(figures, asked);
         // A note or the statement of equity repeats figures of the other statements.
         keep(&mut all, |one| {
             self.statement_of(one).is_some() && !self.is_of_equity(one)
