@@ -45,18 +45,13 @@ fn has_day(period: &Period, day: Date) -> bool {
         let same_year = end.year.is_none() || end.year == day.year;
         return same_year && end.day == day.day && end.month == day.month;
     }
-    let length = i32::from(period.length());
-    let last = i32::from(period.last_month());
-    let Some(month) = day.month.map(i32::from) else {
+    let Some((year, month)) = day.year.zip(day.month) else {
         return false;
     };
-    let years = match (end.year, day.year) {
-        (Some(end), Some(year)) => i32::from(end) - i32::from(year),
-        (Some(_), None) => return false,
-        // It ends in each year, and does not begin in the one before (`period`).
-        (None, _) => 0,
-    };
-    (0..length).contains(&(12 * years + last - month))
+    // Without a year, it ends in each year, and does not begin in the one before (`period`).
+    let years = i32::from(end.year.unwrap_or(year)) - i32::from(year);
+    let later = 12 * years + i32::from(period.last_month()) - i32::from(month);
+    (0..i32::from(period.length())).contains(&later)
 }
 
 /// The period of a question; `None` if it names no time. A doubt if it names several periods, or a
@@ -319,23 +314,22 @@ fn of_side<'l>(
         _ => {}
     }
     let of = |came_in| rows.iter().filter(move |row| row.came_in == Some(came_in));
-    let both = of(true).count() > 0 && of(false).count() > 0;
     // A refund has the same name as the payment.
     let shares = |a: &Transaction, b: &Transaction| {
         let mut texts = a.texts.iter().zip(&b.texts);
         texts.any(|(a, b)| !a.words.is_empty() && a.words == b.words)
     };
-    let refunded = || of(true).any(|a| of(false).any(|b| shares(a, b)));
-    match asked.came_in {
-        None if both => return missing("some of the amounts were paid and some received"),
-        Some(false) if refunded() => {
-            return missing("some of the amounts were paid and some received");
-        }
-        Some(_) if rows.iter().any(|row| row.came_in.is_none()) => {
-            return missing("a row of it has no amount of either side");
-        }
-        Some(side) => rows.retain(|row| row.came_in == Some(side)),
-        None => {}
+    let mixed = match asked.came_in {
+        None => of(true).count() > 0 && of(false).count() > 0,
+        Some(true) => false,
+        Some(false) => of(true).any(|a| of(false).any(|b| shares(a, b))),
+    };
+    let why = "some of the amounts were paid and some received";
+    missing_if(mixed, why)?;
+    if let Some(side) = asked.came_in {
+        let unsaid = rows.iter().any(|row| row.came_in.is_none());
+        missing_if(unsaid, "a row of it has no amount of either side")?;
+        rows.retain(|row| row.came_in == Some(side));
     }
     Ok(rows)
 }
