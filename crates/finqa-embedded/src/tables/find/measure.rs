@@ -86,21 +86,18 @@ impl Tables {
             }
         }
         let sum = self.add_up(found)?;
-        let cells: Vec<Place> = places(&sum.expr).collect();
-        let statements = cells.iter().filter_map(|place| self.kind_of(*place));
-        let statements: Vec<Statement> = statements.collect();
-        let doubted = match cells.len() {
+        let kinds: Vec<Option<Statement>> =
+            places(&sum.expr).map(|cell| self.kind_of(cell)).collect();
+        // The terms must be in one statement: a figure of a note does not complete the debt of the
+        // balance sheet.
+        let apart = |kind: &Option<Statement>| kind.is_none() || Some(kind) != kinds.first();
+        let doubted = match kinds.as_slice() {
             // One part alone is not the sum, because the other part may be in a note.
-            1 => terms.len() > 1 && !statements.is_empty(),
-            // The terms must be in one statement: a figure of a note does not complete the debt of
-            // the balance sheet.
-            all => {
-                let first = statements.first();
-                statements.len() != all || statements.iter().any(|one| Some(one) != first)
-            }
+            [only] => terms.len() > 1 && only.is_some(),
+            all => all.iter().any(apart),
         };
-        let unclear = cells.first().filter(|_| doubted);
-        let unclear = unclear.map(|cell| self.unclear(*cell));
+        let first = places(&sum.expr).next().filter(|_| doubted);
+        let unclear = first.map(|cell| self.unclear(cell));
         Some(sum.or_doubt(unclear))
     }
 
