@@ -239,14 +239,10 @@ impl Subject<'_> {
     /// True if all other words of one way to ask are near the number: anywhere in the sentence for
     /// a count, within [`AROUND`] tokens of an amount, and without a word of [`OTHERS`] between.
     fn is_near(&self, sentence: &[TextToken<'_>], number: &ProseNumber) -> bool {
-        let reach = if self.counted.is_empty() {
-            AROUND
-        } else {
-            sentence.len()
-        };
-        let (first, last) = (number.at.saturating_sub(reach), number.end + reach);
-        let near = sentence.iter().enumerate().skip(first);
-        let near = near.take(last - first + 1);
+        let counts = !self.counted.is_empty();
+        let around = number.at.saturating_sub(AROUND)..=number.end + AROUND;
+        let tokens = sentence.iter().enumerate();
+        let near = tokens.filter(|(at, _)| counts || around.contains(at));
         let found = |word: &String| {
             let is = |token: &TextToken<'_>| token.text.split('-').any(|own| same_word(own, word));
             let places = near.clone().filter(|(_, token)| is(token));
@@ -261,8 +257,7 @@ impl Subject<'_> {
             let first = ends.clone().min().unwrap_or_default();
             let last = ends.max().unwrap_or_default();
             let mut between = near.clone().filter(|(at, _)| (first..=last).contains(at));
-            !self.counted.is_empty()
-                || !between.any(|(_, token)| OTHERS.contains(token.text.as_ref()))
+            counts || !between.any(|(_, token)| OTHERS.contains(token.text.as_ref()))
         })
     }
 
