@@ -24,7 +24,11 @@ impl Tables {
         let mut all = self.candidates(of, asked);
         keep(&mut all, |one| self.names_sheet(of, one));
         self.is_read(of, asked, &all)?;
-        self.retain_statement(of, &mut all);
+        if let Some(named) = of.statement
+            && self.tables.iter().any(|table| named.is(table))
+        {
+            all.retain(|one| self.is_in(named, one.place));
+        }
         let mut doubt = None;
         if all.is_empty() {
             all = self.candidates(of, None);
@@ -64,15 +68,6 @@ impl Tables {
         Ok(self.amount(best).ok_or(Doubt::Open)?.or_doubt(doubt))
     }
 
-    /// Keeps the figures of the statement that the question names, if the page has it.
-    fn retain_statement(&self, of: &Operand, all: &mut Vec<FitFigure>) {
-        if let Some(named) = of.statement
-            && self.tables.iter().any(|table| named.is(table))
-        {
-            all.retain(|one| self.is_in(named, one.place));
-        }
-    }
-
     /// Why the figure is not in the statement or the period asked for, although `first` is a figure
     /// of the operand.
     fn why_elsewhere(
@@ -81,14 +76,12 @@ impl Tables {
         asked: Option<Period>,
         first: &FitFigure,
     ) -> Option<Doubt> {
-        match of.statement {
-            Some(named) => Some(Doubt::missing(format!(
-                "the {} has no figure of {:?}",
-                named.name(),
-                of.spelled()
-            ))),
-            None => asked.map(|asked| self.no_period(first, asked)),
-        }
+        let Some(named) = of.statement else {
+            return asked.map(|asked| self.no_period(first, asked));
+        };
+        let (named, said) = (named.name(), of.spelled());
+        let why = format!("the {named} has no figure of {said:?}");
+        Some(Doubt::missing(why))
     }
 
     /// Keeps the figures that fit as well as the first, and returns the best of them. An error if a
@@ -100,16 +93,17 @@ impl Tables {
     ) -> TableResult<FitFigure> {
         let best = *all.first().ok_or(Doubt::Open)?;
         all.retain(|one| one.score >= best.score - CLOSE);
-        // A note repeats a figure of a statement, or has only a part of it.
         if best.full {
-            keep(all, |one| one.full && self.statement_of(one).is_some());
+            all.retain(|one| one.full);
+            // A note repeats a figure of a statement, or has only a part of it.
+            keep(all, |one| self.statement_of(one).is_some());
             // Then prefer balances to changes, the question's name, and the label that adds least.
-            keep(all, |one| one.full && !self.is_of_equity(one));
+            keep(all, |one| !self.is_of_equity(one));
             let of_balances = |one: &FitFigure| self.statement_of(one) == Some(Statement::Balances);
-            keep(all, |one| one.full && of_balances(one));
-            keep(all, |one| one.full && one.said);
-            let least = all.iter().filter(|one| one.full).map(|one| one.extra).min();
-            keep(all, |one| one.full && Some(one.extra) == least);
+            keep(all, of_balances);
+            keep(all, |one| one.said);
+            let least = all.iter().map(|one| one.extra).min();
+            all.retain(|one| Some(one.extra) == least);
         }
         let order = |one: &FitFigure| one.period.map(Period::order);
         let differ = all.iter().any(|one| order(one) != order(&best));
