@@ -66,15 +66,14 @@ impl Tables {
     /// Reads a question that repeats a label and adds at most a period, the statement or the
     /// section. `None` for other questions.
     pub(crate) fn whole_label(&self, question: &str) -> Option<Asked> {
-        let (text, lower) = (words(question), question.to_lowercase());
-        let tables = self.tables.iter();
-        let statements = tables.filter(|table| table.statement.is_some());
+        let text = words(question);
+        let statements = self.tables.iter().filter(|table| table.statement.is_some());
         let rows = statements.flat_map(|table| {
             let rows = table.body();
             rows.map(move |(row, read)| (table.place(row, 0), read))
         });
-        let mut labels: Vec<(Range<usize>, Vec<String>)> = rows
-            .clone()
+        let rows: Vec<(Place, &ReportRow)> = rows.collect();
+        let mut labels: Vec<(Range<usize>, Vec<String>)> = (rows.iter())
             .filter(|(_, row)| row.cells.iter().any(Option::is_some))
             .flat_map(|(_, row)| spellings(&row.printed))
             .filter_map(|label| Some((find(&text, &label)?, label)))
@@ -82,49 +81,59 @@ impl Tables {
         // The longest first, because it can contain a shorter one.
         labels.sort_by(|(_, a), (_, b)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         labels.dedup();
-        labels.into_iter().find_map(|(place, label)| {
-            let rest = [question.get(..place.start)?, question.get(place.end..)?].join(" , ");
-            let tokens = question::read(self, &rest);
-            let beside = self.beside_label(&tokens)?;
-            let led = tokens.iter().any(|token| token.is_in(LEADS));
-            let of = operand(&tokens, None)?;
-            let exactly = |row: &ReportRow| row.section.iter().all(|own| beside.contains(own));
-            let fits = |row: &ReportRow| {
-                let says = |word: &String| row.section.iter().any(|own| same_word(own, word));
-                // "Operating net income" is not "Net income" under "Operating activities", so the
-                // words must be the whole section unless "under" or the like leads to it.
-                let is_section = led || beside.is_empty() || exactly(row);
-                spellings(&row.printed).any(|own| own == label)
-                    && beside.iter().all(says)
-                    && is_section
-            };
-            let found = rows.clone().filter(|(_, row)| fits(row));
-            let mut found: Vec<(Place, &ReportRow)> = found.collect();
-            // "(Gains) losses" and "Gains (losses)" have the same words. Keep the rows whose
-            // printed label is in the question.
-            let printed = |row: &ReportRow| lower.contains(&row.printed.trim().to_lowercase());
-            keep(&mut found, |(_, row)| printed(row));
-            keep(&mut found, |(_, row)| !beside.is_empty() && exactly(row));
-            let rows: Vec<Place> = found.into_iter().map(|(place, _)| place).collect();
-            // If no row of this label has a figure in the period, the question may mean another
-            // name.
-            let dated = |span: &Period| {
-                let mut figures = rows.iter().flat_map(|row| self.figures_of(*row));
-                figures.any(|one| self.fits(one.period, Some(*span)))
-            };
-            let is_read = !of.through && !of.both_terms && of.spans.iter().all(dated);
-            (!rows.is_empty() && is_read).then(|| {
-                let of = Operand {
-                    rows,
-                    spans: of.spans,
-                    each: of.each,
-                    counts: of.counts,
-                    balance: of.balance,
-                    statement: of.statement,
-                    ..Operand::default()
-                };
-                Asked::new(Operation::Figure, vec![of])
-            })
+        let mut labels = labels.into_iter();
+        let of = labels.find_map(|(at, label)| self.of_label(question, at, &label, &rows))?;
+        Some(Asked::new(Operation::Figure, vec![of]))
+    }
+
+    /// The figure that a question with a label at `at` asks for, with those of `rows` that it can
+    /// mean. `None` if the question says more, or if these rows lack its periods.
+    fn of_label(
+        &self,
+        question: &str,
+        at: Range<usize>,
+        label: &[String],
+        rows: &[(Place, &ReportRow)],
+    ) -> Option<Operand> {
+        let rest = [question.get(..at.start)?, question.get(at.end..)?].join(" , ");
+        let tokens = question::read(self, &rest);
+        let beside = self.beside_label(&tokens)?;
+        let led = tokens.iter().any(|token| token.is_in(LEADS));
+        let of = operand(&tokens, None)?;
+        let exactly = |row: &ReportRow| row.section.iter().all(|own| beside.contains(own));
+        let fits = |row: &ReportRow| {
+            let says = |word: &String| row.section.iter().any(|own| same_word(own, word));
+            // "Operating net income" is not "Net income" under "Operating activities", so the words
+            // must be the whole section unless "under" or the like leads to it.
+            let is_section = led || beside.is_empty() || exactly(row);
+            spellings(&row.printed).any(|own| own == label) && beside.iter().all(says) && is_section
+        };
+        let mut found = rows.to_vec();
+        found.retain(|(_, row)| fits(row));
+        // "(Gains) losses" and "Gains (losses)" have the same words. Keep the rows whose printed
+        // label is in the question.
+        let lower = question.to_lowercase();
+        keep(&mut found, |(_, row)| {
+            lower.contains(&row.printed.trim().to_lowercase())
+        });
+        keep(&mut found, |(_, row)| !beside.is_empty() && exactly(row));
+        let rows: Vec<Place> = found.into_iter().map(|(place, _)| place).collect();
+        // If no row of this label has a figure in the period, the question may mean another name.
+        let dated = |span: &Period| {
+            let mut figures = rows.iter().flat_map(|row| self.figures_of(*row));
+            figures.any(|one| self.fits(one.period, Some(*span)))
+        };
+        if rows.is_empty() || of.through || of.both_terms || !of.spans.iter().all(dated) {
+            return None;
+        }
+        Some(Operand {
+            rows,
+            spans: of.spans,
+            each: of.each,
+            counts: of.counts,
+            balance: of.balance,
+            statement: of.statement,
+            ..Operand::default()
         })
     }
 
