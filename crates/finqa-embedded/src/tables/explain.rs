@@ -88,12 +88,12 @@ impl Tables {
             Ok(found) => found.doubt.as_ref(),
             Err(why) => Some(why),
         };
-        if found.is_some() && doubt.is_none() {
-            out.sure = true;
-            out.reasons = self.reasons_for(&operands, &out);
-        } else {
+        if let Some(doubt) = doubt {
             let doubts = self.doubts_of(&operands, doubt);
             out.add_doubts(doubts.chain(turn.unsettled.clone()));
+        } else {
+            out.sure = true;
+            out.reasons = self.reasons_for(&operands, &out);
         }
         out
     }
@@ -126,17 +126,13 @@ impl Tables {
     }
 
     /// The doubt about an answer, and those about each of its figures.
-    fn doubts_of(
-        &self,
-        operands: &[Operand],
-        doubt: Option<&Doubt>,
-    ) -> impl Iterator<Item = String> {
+    fn doubts_of(&self, operands: &[Operand], doubt: &Doubt) -> impl Iterator<Item = String> {
         let named = operands.iter().filter(|of| of.is_named());
         let others = named.filter_map(|of| match self.figure(of, None) {
             Ok(amount) => amount.doubt,
             Err(why) => Some(why),
         });
-        let doubts = doubt.cloned().into_iter().chain(others);
+        let doubts = std::iter::once(doubt.clone()).chain(others);
         doubts.filter_map(Doubt::why)
     }
 
