@@ -199,16 +199,14 @@ impl Tables {
     /// Checks that figures to be compared have one unit. In a single table, it also refuses a row
     /// that is always below zero although its name does not say so.
     pub(crate) fn check_comparable(&self, amounts: &[Amount]) -> TableResult<()> {
-        if !self.is_single_table() {
-            return self.in_one_unit(amounts);
-        }
         let below = |place: &Place| !self.is_signed(*place) && self.is_below_zero(*place, |_| true);
-        let mut unturned = amounts.iter().filter(|one| !one.turned);
-        let odd = unturned.find_map(|one| one.place().filter(below));
-        match odd.map(|place| self.name_of(place)) {
-            Some(name) => missing(format!("all figures of {name} are below zero")),
-            None => self.in_one_unit(amounts),
+        let single = self.is_single_table();
+        let mut unturned = amounts.iter().filter(|one| single && !one.turned);
+        if let Some(odd) = unturned.find_map(|one| one.place().filter(below)) {
+            let name = self.name_of(odd);
+            return missing(format!("all figures of {name} are below zero"));
         }
+        self.in_one_unit(amounts)
     }
 
     /// Turns the signs of losses that a report prints below zero, so that the larger loss is the
