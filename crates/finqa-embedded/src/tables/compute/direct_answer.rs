@@ -1,6 +1,6 @@
 //! Defines an answer from labels, with its expressions over the cells of the page.
 
-use finqa_core::number::UnitKind;
+use finqa_core::number::{UnitKind, round5};
 
 use crate::expr::{Expr, PageLeaf};
 use crate::reading::facts::Facts;
@@ -31,6 +31,19 @@ impl DirectAnswer {
     /// The expression of a single answer, or one for each figure of a list.
     pub(crate) fn exprs(&self) -> impl Iterator<Item = &FigureExpr> {
         [&self.expr].into_iter().chain(&self.others)
+    }
+
+    /// The value as it is printed in a list; `None` if it cannot be computed. The decimals of
+    /// computed values are set by hand.
+    pub(crate) fn printed(&self) -> Option<String> {
+        let number = self.expr.number()?;
+        Some(match (&self.expr, self.kind) {
+            (FigureExpr::Leaf(leaf), UnitKind::Number) => leaf.literal.to_string(),
+            (FigureExpr::Leaf(leaf), UnitKind::Percent) => format!("{}%", leaf.literal),
+            (_, UnitKind::Percent) => format!("{:.1}%", number * 100.0),
+            (_, UnitKind::Ratio) => format!("{number:.2}"),
+            _ => round5(number).to_string(),
+        })
     }
 
     /// The answer with this doubt, unless it has another one.

@@ -10,7 +10,6 @@ pub(super) mod operation;
 pub(super) mod pairs;
 pub(super) mod ranked;
 pub(super) mod series;
-pub(super) mod several;
 pub(super) mod spelled;
 pub(super) mod spent;
 pub(super) mod unmet;

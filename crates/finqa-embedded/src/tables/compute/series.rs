@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use finqa_core::page::period::Period;
 use finqa_core::page::{MONTHS, Statement};
 
+use super::direct_answer::DirectAnswer;
 use super::lines::Line;
 use crate::tables::find::fit::FitFigure;
 use crate::tables::find::{Amount, missing_if, open_if, places, spelled};
@@ -66,12 +67,10 @@ impl Tables {
         let undated = of.of_spans(Vec::new());
         let mut out = Vec::new();
         // In a report, the periods are those of the table with the latest figure.
-        let at = if self.is_single_table() {
-            None
-        } else {
-            places(&self.figure(&undated, None)?.expr).next()
-        };
-        for span in self.series_of(of, length, at.map_or(0, |at| at.table)) {
+        let of_report = !self.is_single_table();
+        let latest = of_report.then(|| self.figure(&undated, None)).transpose()?;
+        let place = latest.and_then(|one| places(&one.expr).next());
+        for span in self.series_of(of, length, place.map_or(0, |at| at.table)) {
             let amount = self.figure(&undated, Some(span))?;
             let name = self.name_of_period(span, &amount, which);
             out.push(Amount { name, ..amount });
@@ -82,8 +81,35 @@ impl Tables {
         Ok(out)
     }
 
+    /// The figures of several periods, in the order asked, as one answer. A doubt about one is a
+    /// doubt about all.
+    pub(crate) fn each(&self, of: &Operand) -> TableResult<DirectAnswer> {
+        let undated = of.of_spans(Vec::new());
+        let figure = |span: &Period| self.figure(&undated, Some(*span));
+        let found: Vec<Amount> = of.spans.iter().map(figure).collect::<TableResult<_>>()?;
+        self.in_one_unit(&found)?;
+        self.are_of_one_kind(&found)?;
+        let answers = found.into_iter().map(|one| DirectAnswer {
+            doubt: one.doubt.clone().or_else(|| self.may_count(&one)),
+            ..self.look_up(one, of)
+        });
+        let answers: Vec<DirectAnswer> = answers.collect();
+        let doubt = answers.iter().find_map(|one| one.doubt.clone());
+        let values: Vec<String> = answers.iter().filter_map(DirectAnswer::printed).collect();
+        let mut rest = answers.into_iter();
+        let first = rest.next().ok_or(Doubt::Open)?;
+        Ok(DirectAnswer {
+            name: "series",
+            label: Some(values.join("; ")),
+            values,
+            others: rest.map(|one| one.expr).collect(),
+            doubt,
+            ..first
+        })
+    }
+
     /// Returns a doubt if some of the figures are balances and others cover a period.
-    pub(crate) fn are_of_one_kind(&self, all: &[Amount]) -> TableResult<()> {
+    fn are_of_one_kind(&self, all: &[Amount]) -> TableResult<()> {
         let kinds = all.iter().filter_map(|one| self.statement_of(&one.at?));
         let has = |kind: Statement| kinds.clone().any(|one| one == kind);
         let differ = has(Statement::Balances) && has(Statement::Flows);
