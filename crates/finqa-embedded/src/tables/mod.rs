@@ -96,9 +96,9 @@ impl Tables {
         })
     }
 
-    /// Completes a question that changes a part of the last one or refers to its figure. `None` if
-    /// it is about a single table and cannot be understood. `alone` is true if no question comes
-    /// before it; it is then read as it is, complete or not.
+    /// Reads a question after the last one. `None` if it is about a single table and cannot be
+    /// understood. `alone` is true if no question comes before it; it is then read as it is,
+    /// complete or not.
     fn turn(&self, text: &str, last: Option<&Turn>, alone: bool) -> Option<Turn> {
         if let Some(sum) = self.of_list(text) {
             return Some(Turn {
@@ -107,52 +107,67 @@ impl Tables {
                 ..Turn::default()
             });
         }
-        let of_report = last.filter(|_| !self.is_single_table());
+        let single = self.is_single_table();
+        if let Some(last) = last.filter(|_| !single) {
+            return Some(self.next_of_report(text, last));
+        }
+        let tokens = question::read(self, text);
+        let dated = single && self.periods_of(0).len() > 1;
+        let complete = follow_up::is_complete(self, &tokens, dated);
         let before = last.and_then(|last| last.asked.as_ref());
-        let dated = of_report.map(|_| follow_up::with_year(text, before));
-        let mut leans = dated.as_ref().is_some_and(|dated| dated != text);
+        let before = before.filter(|_| !complete);
+        // With the parts that it keeps from the question before it.
+        let completed = before.and_then(|before| follow_up::completed(self, before, &tokens));
+        if single && completed.is_none() && !complete && !alone {
+            return None;
+        }
+        let unsettled = completed.as_ref().and_then(|_| self.why_unsure(last?));
+        Some(Turn {
+            text: text.to_owned(),
+            asked: completed.or_else(|| self.asked(&tokens, text)),
+            unsettled,
+            ..Turn::default()
+        })
+    }
+
+    /// Reads a question about a report that may change a part of the last one or refer to its
+    /// figure.
+    fn next_of_report(&self, text: &str, last: &Turn) -> Turn {
+        let before = last.asked.as_ref();
         let mut turn = Turn {
-            text: dated.unwrap_or_else(|| text.to_owned()),
+            text: follow_up::with_year(text, before),
             ..Turn::default()
         };
+        // True if the question depends on the last one.
+        let mut leans = turn.text != text;
         let text = turn.text.as_str();
-        let mut tokens = question::read(self, text);
-        if of_report.is_some() {
-            let Some((with_figure, refers)) = with_earlier_figure(tokens, text, before) else {
-                return Some(turn);
-            };
-            tokens = with_figure;
-            leans |= refers;
-        }
-        let dated = self.is_single_table() && self.periods_of(0).len() > 1;
-        let complete = follow_up::is_complete(self, &tokens, dated);
-        let incomplete = before.filter(|_| !complete);
-        // With the parts that it keeps from the question before it.
+        let tokens = question::read(self, text);
+        let Some((tokens, refers)) = with_earlier_figure(tokens, text, before) else {
+            return turn;
+        };
+        leans |= refers;
+        let incomplete = before.filter(|_| !follow_up::is_complete(self, &tokens, false));
         let completed = incomplete.and_then(|before| {
-            let whole = of_report.and_then(|_| follow_up::of_whole(before, text));
+            let whole = follow_up::of_whole(before, text);
             whole.or_else(|| follow_up::completed(self, before, &tokens))
         });
         leans |= completed.is_some();
-        if completed.is_none() && !complete && !alone && self.is_single_table() {
-            return None;
-        }
         let Some(mut asked) = completed.or_else(|| self.asked(&tokens, text)) else {
-            return Some(turn);
+            return turn;
         };
-        let mut unsettled = of_report.and_then(|_| follow_up::refers_back(&tokens));
-        if let Some(before) = of_report.and(before) {
+        turn.unsettled = follow_up::refers_back(&tokens);
+        if let Some(before) = before {
             let undated = |asked: &Asked| asked.operands.iter().all(|of| of.spans.is_empty());
             let was_undated = undated(&asked);
-            let unclear = follow_up::settle(before, &mut asked, text);
-            unsettled = unsettled.or(unclear);
+            let unclear = follow_up::settle(before, &mut asked, &turn.text);
+            turn.unsettled = turn.unsettled.or(unclear);
             leans |= was_undated && !undated(&asked);
         }
-        if let Some(last) = last.filter(|_| leans) {
-            unsettled = self.why_unsure(last).or(unsettled);
+        if leans {
+            turn.unsettled = self.why_unsure(last).or(turn.unsettled);
         }
         turn.asked = Some(asked);
-        turn.unsettled = unsettled;
-        Some(turn)
+        turn
     }
 
     /// What a question asks for by itself. In a report, a repeated label comes first, and a
