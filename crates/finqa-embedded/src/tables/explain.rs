@@ -212,18 +212,18 @@ impl Tables {
             let mut others = all.iter().filter(|other| other.place.shares_row(one.place));
             !is_taken(one) && others.any(|other| rank(other) > rank(one))
         };
+        let wanted = all.iter().filter(|one| is_taken(one)).count();
+        let mut free = LISTED.saturating_sub(wanted);
         let mut kept: Vec<FitFigure> = Vec::new();
         for one in all.iter().filter(|one| !beaten(one)) {
             let known = kept.iter().any(|other| other.place.shares_row(one.place));
-            if is_taken(one) || !known {
+            if is_taken(one) {
                 kept.push(*one);
+            } else if !known && free > 0 {
+                kept.push(*one);
+                free -= 1;
             }
         }
-        let wanted = kept.iter().filter(|one| is_taken(one)).count();
-        let others = kept.iter().filter(|one| !is_taken(one));
-        let more = others.skip(LISTED.saturating_sub(wanted));
-        let more: Vec<Place> = more.map(|one| one.place).collect();
-        kept.retain(|one| !more.contains(&one.place));
         let tagged = of.spans.iter().copied().map(Some).chain([None]);
         let tagged = tagged.filter_map(|span| self.tagged(of, span));
         let tagged: Vec<Place> = tagged.map(|one| one.place).collect();
