@@ -63,15 +63,11 @@ impl Tables {
     /// True if each period of the question is the period of a cell that the answer uses. For a
     /// range of periods, the first and the last suffice.
     fn has_periods(&self, amounts: &[Amount], asked: &Asked) -> bool {
-        let cells = amounts.iter().flat_map(|one| places(&one.expr));
-        let periods = cells.map(|at| self.period_at(at));
-        let periods: Vec<Option<Period>> = periods.collect();
-        let of_cell = |span: &Period| {
-            let mut periods = periods.iter();
-            periods.any(|period| self.is_of(*period, span))
-        };
         let mut spans = asked.operands.iter().flat_map(|of| &of.spans);
-        spans.all(of_cell)
+        spans.all(|span| {
+            let mut cells = amounts.iter().flat_map(|one| places(&one.expr));
+            cells.any(|at| self.is_of(self.period_at(at), span))
+        })
     }
 
     /// True if a cell is of the period asked for. Whether a day that is asked for may be the end of
