@@ -54,8 +54,7 @@ impl Tables {
         // A noun names the parts of the last operand: for a margin, those of the revenue.
         let base = undated.last().ok_or(Doubt::Open)?;
         let groups = self.named_groups(self.groups_of(base, late), &ranking.noun);
-        let mut said = ranking.noun.iter();
-        let unknown = said.find(|word| !self.is_titled(&word.stem));
+        let unknown = ranking.noun.iter().find(|word| !self.is_titled(&word.stem));
         if let Some(word) = unknown.filter(|_| groups.is_empty()) {
             let noun = &word.text;
             return missing(format!("the page does not say which rows are of {noun:?}"));

@@ -101,12 +101,8 @@ impl Tables {
     fn measure_named(&self, tokens: &[Token]) -> Option<Operand> {
         let cues = [Cue::Ratio, Cue::Total, Cue::Sum];
         // One word may precede the question word: "And what was …".
-        let mut first = tokens.iter().take(2);
-        let asks = first.any(|one| one.is_in("what how"));
-        let measures = |at: usize| {
-            let token = tokens.get(at);
-            token.is_some_and(|token| token.is_in(MEASURES))
-        };
+        let asks = tokens.iter().take(2).any(|one| one.is_in("what how"));
+        let measures = |at: usize| tokens.get(at).is_some_and(|token| token.is_in(MEASURES));
         let is_of_name = |(at, token): (usize, &Token)| match token.cue() {
             Some(Cue::Sum) => measures(at + 1),
             Some(cue) => cues.contains(&cue),

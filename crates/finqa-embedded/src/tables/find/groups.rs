@@ -104,8 +104,7 @@ impl Tables {
         }
         let says = |stems: &[String]| words.iter().all(|word| stems.contains(&word.stem));
         let groups = self.groups(whole);
-        let found = groups.iter().filter_map(|group| group.only(says));
-        let found: Vec<FitFigure> = found.collect();
+        let found: Vec<FitFigure> = groups.iter().filter_map(|group| group.only(says)).collect();
         let first = *found.first()?;
         // 0.1 % allows for another rounding.
         let same = |one: &FitFigure| within(one.value, first.value, 0.001);
@@ -318,8 +317,7 @@ fn columns_before(table: &ReportTable, total: Place, figure: FigureAt<'_>) -> Ve
 
 /// The parts directly before a total, at most [`MOST_PARTS`], in the order of the table.
 fn parts_before(total: usize, part: impl Fn(usize) -> Option<Part>) -> Vec<Part> {
-    let parts = (1..total).rev().map_while(part);
-    let mut parts: Vec<Part> = parts.take(MOST_PARTS).collect();
+    let mut parts: Vec<Part> = (1..total).rev().map_while(part).take(MOST_PARTS).collect();
     parts.reverse();
     parts
 }

@@ -28,8 +28,7 @@ impl Tables {
     pub(crate) fn listed(&self, operands: &[Operand]) -> TableResult<Vec<Amount>> {
         let common = common_period(operands);
         let figures = |near: Option<Place>| -> TableResult<Vec<Amount>> {
-            let figures = operands.iter();
-            let figures = figures.map(|of| self.figure_near(of, common, near));
+            let figures = operands.iter().map(|of| self.figure_near(of, common, near));
             figures.collect()
         };
         let apart = |of: &Operand| !of.rows.is_empty() || !of.except.is_empty() || of.both_terms;
@@ -67,8 +66,7 @@ impl Tables {
 
     /// The figures of exactly two operands, found as [`Self::listed`] finds them.
     pub(crate) fn listed_pair(&self, operands: &[Operand]) -> TableResult<[Amount; 2]> {
-        let found = self.listed(operands)?;
-        found.try_into().map_err(|_| Doubt::Open)
+        self.listed(operands)?.try_into().map_err(|_| Doubt::Open)
     }
 
     /// The figures of two operands about one part of the company, if each is sure and both rows

@@ -232,8 +232,7 @@ impl Tables {
             return Ok(share);
         }
         if let Some((formula, rest)) = of.formula().filter(|_| !self.is_single_table()) {
-            let measure = self.measure(formula, &rest, asked);
-            return measure.map_or(printed, Ok);
+            return self.measure(formula, &rest, asked).map_or(printed, Ok);
         }
         let unsure = printed.as_ref().map_or(true, |one| one.doubt.is_some());
         if !self.is_single_table()

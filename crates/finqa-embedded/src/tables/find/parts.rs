@@ -51,8 +51,7 @@ impl Tables {
             .filter(|one| of.both_terms || !says_term(one));
         let names = names.map(|one| core(one, "total"));
         let names: Vec<HashSet<String>> = names.filter(|one| !one.is_empty()).collect();
-        let mut balances = self.statements(Statement::Balances);
-        balances.find_map(|table| {
+        self.statements(Statement::Balances).find_map(|table| {
             let rows = table.body();
             let named = |row: &ReportRow| {
                 let words = row.label.words.to_vec();
@@ -66,8 +65,7 @@ impl Tables {
             // A row is current if its label says so, or otherwise if the next total below it does.
             let is_current = |(at, row): &(usize, &ReportRow)| {
                 let says = |row: &ReportRow, list: &str| {
-                    let mut words = row.label.words.iter();
-                    words.any(|word| lists_stem(list, word))
+                    row.label.words.iter().any(|word| lists_stem(list, word))
                 };
                 let later = table.rows.iter().skip(at + 1).find(|row| row.label.total);
                 !says(row, "noncurrent non long after")
@@ -97,8 +95,7 @@ impl Tables {
     /// unknown.
     fn under_heading(&self, readings: &[Vec<String>], asked: Option<Period>) -> Option<Amount> {
         let names: Vec<HashSet<String>> = readings.iter().map(|one| core(one, VAGUE)).collect();
-        let mut flows = self.statements(Statement::Flows);
-        flows.find_map(|table| {
+        self.statements(Statement::Flows).find_map(|table| {
             let (start, first) = table.body().find(|(_, row)| {
                 let section = core(&plain_stems(&row.heading), VAGUE);
                 !section.is_empty() && names.contains(&section)

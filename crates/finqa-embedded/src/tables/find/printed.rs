@@ -33,8 +33,7 @@ impl Tables {
         if all.is_empty() {
             all = self.candidates(of, None);
             let Some(first) = all.first() else {
-                let tagged = self.by_tag(of, asked, near);
-                return tagged.ok_or_else(|| no_figure(of));
+                return self.by_tag(of, asked, near).ok_or_else(|| no_figure(of));
             };
             doubt = self.why_elsewhere(of, asked, first);
         }
@@ -150,8 +149,7 @@ impl Tables {
             [_, ..] if best.unqualified || self.is_single_table() => {
                 let names = [best].into_iter().chain(others.iter().copied());
                 // Three names, set by hand, keep the reason short.
-                let names = self.names_of(names.take(3));
-                let names = names.join(" and ");
+                let names = self.names_of(names.take(3)).join(" and ");
                 Some(Doubt::missing(format!("several figures fit: {names}")))
             }
             _ => Some(self.unclear(best.place)),

@@ -77,8 +77,7 @@ fn total_of_others(parts: &[Amount]) -> Option<&Amount> {
                 Some(*sum)
             });
             // A single figure before a total is not a sum, because it may be equal by chance.
-            let mut sums = sums.skip(1);
-            sums.any(|sum| within(sum, *total, EXACT))
+            sums.skip(1).any(|sum| within(sum, *total, EXACT))
         };
         total.abs() > 0.0 && (adds_up(&mut before.iter().rev()) || adds_up(&mut behind.iter()))
     };
