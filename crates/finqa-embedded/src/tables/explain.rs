@@ -93,7 +93,7 @@ impl Tables {
             out.add_doubts(doubts.chain(turn.unsettled.clone()));
         } else {
             out.sure = true;
-            out.reasons = self.reasons_for(&operands, &out);
+            out.reasons = reasons_for(&operands, &out);
         }
         out
     }
@@ -134,39 +134,6 @@ impl Tables {
         });
         let doubts = std::iter::once(doubt.clone()).chain(others);
         doubts.filter_map(Doubt::why)
-    }
-
-    /// The reasons to trust an answer: where its cells are, and how well they fit.
-    fn reasons_for(&self, operands: &[Operand], out: &Explanation) -> Vec<String> {
-        let cells = out.figures.iter().flat_map(|of| &of.candidates);
-        let cells: Vec<&ExplainedFigure> = cells.filter(|one| one.taken).collect();
-        let mut reasons = Vec::new();
-        if operands.iter().any(|of| !of.rows.is_empty()) {
-            reasons.push("the question repeats the whole label of its row");
-        } else if !cells.is_empty() && cells.iter().all(|one| one.lacks.is_empty()) {
-            reasons.push("the labels of its figures have all words of the question");
-        }
-        if cells.iter().any(|one| one.tag.is_some()) {
-            reasons.push("a tag says that its figure is the one asked for");
-        }
-        if out.operation.starts_with("compute") {
-            reasons.push("no figure of that name is printed, so its parts are taken");
-        }
-        let has_rival = |of: &AskedFigure| {
-            let (taken, others): (Vec<_>, Vec<_>) = of.candidates.iter().partition(|one| one.taken);
-            let scores = taken.iter().filter_map(|one| one.score);
-            let close = scores.fold(f64::INFINITY, f64::min) - CLOSE;
-            let differs = |one: &ExplainedFigure| taken.iter().all(|own| own.value != one.value);
-            let fits = |one: &ExplainedFigure| one.score.is_some_and(|own| own >= close);
-            others.into_iter().any(|one| fits(one) && differs(one))
-        };
-        let scored = cells.iter().any(|one| one.score.is_some());
-        reasons.push(if scored && !out.figures.iter().any(has_rival) {
-            "no figure with another value fits as well"
-        } else {
-            "nothing speaks against it"
-        });
-        reasons.into_iter().map(str::to_owned).collect()
     }
 
     /// What was read in the question for an operand, and the cells that fit it best. `taken` are
@@ -289,6 +256,39 @@ impl Tables {
             ..ExplainedFigure::default()
         }
     }
+}
+
+/// The reasons to trust an answer: where its cells are, and how well they fit.
+fn reasons_for(operands: &[Operand], out: &Explanation) -> Vec<String> {
+    let cells = out.figures.iter().flat_map(|of| &of.candidates);
+    let cells: Vec<&ExplainedFigure> = cells.filter(|one| one.taken).collect();
+    let mut reasons = Vec::new();
+    if operands.iter().any(|of| !of.rows.is_empty()) {
+        reasons.push("the question repeats the whole label of its row");
+    } else if !cells.is_empty() && cells.iter().all(|one| one.lacks.is_empty()) {
+        reasons.push("the labels of its figures have all words of the question");
+    }
+    if cells.iter().any(|one| one.tag.is_some()) {
+        reasons.push("a tag says that its figure is the one asked for");
+    }
+    if out.operation.starts_with("compute") {
+        reasons.push("no figure of that name is printed, so its parts are taken");
+    }
+    let has_rival = |of: &AskedFigure| {
+        let (taken, others): (Vec<_>, Vec<_>) = of.candidates.iter().partition(|one| one.taken);
+        let scores = taken.iter().filter_map(|one| one.score);
+        let close = scores.fold(f64::INFINITY, f64::min) - CLOSE;
+        let differs = |one: &ExplainedFigure| taken.iter().all(|own| own.value != one.value);
+        let fits = |one: &ExplainedFigure| one.score.is_some_and(|own| own >= close);
+        others.into_iter().any(|one| fits(one) && differs(one))
+    };
+    let scored = cells.iter().any(|one| one.score.is_some());
+    reasons.push(if scored && !out.figures.iter().any(has_rival) {
+        "no figure with another value fits as well"
+    } else {
+        "nothing speaks against it"
+    });
+    reasons.into_iter().map(str::to_owned).collect()
 }
 
 /// What a question says about an operand besides its name.
