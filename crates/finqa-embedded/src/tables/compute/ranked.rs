@@ -85,7 +85,7 @@ impl Tables {
         } else {
             UnitKind::Number
         };
-        self.first_of(found, ranking, kind)
+        first_of(found, ranking, kind)
     }
 
     /// For each column that a value is computed from, the groups with its figures: the numerator of
@@ -224,63 +224,60 @@ impl Tables {
         }
         Ok(out)
     }
+}
 
-    /// The part asked for, if it is the same in every list; otherwise a doubt that names all.
-    fn first_of(
-        &self,
-        found: Vec<Vec<Ranked>>,
-        ranking: &Ranking,
-        kind: UnitKind,
-    ) -> TableResult<DirectAnswer> {
-        let mut names: Vec<String> = Vec::new();
-        let mut best = None;
-        for mut ranked in found {
-            ranked.sort_by(|a, b| b.key.total_cmp(&a.key));
-            let moves = ranking.by != Measure::Level;
-            let names_of = |is: &dyn Fn(f64) -> bool| -> Vec<&str> {
-                let found = ranked.iter().filter(|one| is(one.key));
-                found.map(|one| one.name.as_str()).collect()
-            };
-            let (rose, fell) = (names_of(&|key| key > 0.0), names_of(&|key| key < 0.0));
-            let all = |of: &[&str]| missing(format!("it is true of {}", of.join(" and ")));
-            // A fall never answers a question for a rise, nor a rise one for a fall.
-            let at = match ranking.order {
-                Order::Largest(place) if !moves || place <= rose.len() => place.checked_sub(1),
-                Order::Smallest(place) if !moves || fell.is_empty() => {
-                    ranked.len().checked_sub(place)
-                }
-                Order::LargestFall if !fell.is_empty() => ranked.len().checked_sub(1),
-                Order::Rose if rose.len() == 1 => Some(0),
-                Order::Fell if fell.len() == 1 => ranked.len().checked_sub(1),
-                Order::Rose if rose.len() > 1 => return all(&rose),
-                Order::Fell if fell.len() > 1 => return all(&fell),
-                _ => return missing("it is true of no part"),
-            };
-            let chosen = at.and_then(|at| ranked.get(at)).ok_or(Doubt::Open)?;
-            // Equal: `==` on floats would need an exception from clippy.
-            let equal = names_of(&|key| (key - chosen.key).abs() <= 0.0);
-            if equal.len() > 1 {
-                return missing(format!("{} are equal", equal.join(" and ")));
-            }
-            // A single part is neither the largest nor the smallest.
-            open_if(ranked.len() < 2)?;
-            let chosen_name = without_footnote(&chosen.name);
-            let stems = plain_stems(chosen_name);
-            if !names.iter().any(|name| plain_stems(name) == stems) {
-                names.push(chosen_name.to_owned());
-            }
-            best = best.or_else(|| Some(chosen.expr.clone()));
+/// The part asked for, if it is the same in every list; otherwise a doubt that names all.
+fn first_of(
+    found: Vec<Vec<Ranked>>,
+    ranking: &Ranking,
+    kind: UnitKind,
+) -> TableResult<DirectAnswer> {
+    let mut names: Vec<String> = Vec::new();
+    let mut best = None;
+    for mut ranked in found {
+        ranked.sort_by(|a, b| b.key.total_cmp(&a.key));
+        let moves = ranking.by != Measure::Level;
+        let names_of = |is: &dyn Fn(f64) -> bool| -> Vec<&str> {
+            let found = ranked.iter().filter(|one| is(one.key));
+            found.map(|one| one.name.as_str()).collect()
+        };
+        let (rose, fell) = (names_of(&|key| key > 0.0), names_of(&|key| key < 0.0));
+        let all = |of: &[&str]| missing(format!("it is true of {}", of.join(" and ")));
+        // A fall never answers a question for a rise, nor a rise one for a fall.
+        let at = match ranking.order {
+            Order::Largest(place) if !moves || place <= rose.len() => place.checked_sub(1),
+            Order::Smallest(place) if !moves || fell.is_empty() => ranked.len().checked_sub(place),
+            Order::LargestFall if !fell.is_empty() => ranked.len().checked_sub(1),
+            Order::Rose if rose.len() == 1 => Some(0),
+            Order::Fell if fell.len() == 1 => ranked.len().checked_sub(1),
+            Order::Rose if rose.len() > 1 => return all(&rose),
+            Order::Fell if fell.len() > 1 => return all(&fell),
+            _ => return missing("it is true of no part"),
+        };
+        let chosen = at.and_then(|at| ranked.get(at)).ok_or(Doubt::Open)?;
+        // Equal: `==` on floats would need an exception from clippy.
+        let equal = names_of(&|key| (key - chosen.key).abs() <= 0.0);
+        if equal.len() > 1 {
+            return missing(format!("{} are equal", equal.join(" and ")));
         }
-        let by_what = "the question does not say by what; this is by revenue";
-        match (names.as_slice(), best) {
-            ([name], Some(expr)) => Ok(DirectAnswer {
-                label: Some(name.clone()),
-                doubt: ranking.assumed.then(|| Doubt::missing(by_what)),
-                ..answer("extreme", expr, kind)
-            }),
-            ([_, _, ..], _) => missing(format!("it may be {}", names.join(" or "))),
-            _ => Err(Doubt::Open),
+        // A single part is neither the largest nor the smallest.
+        open_if(ranked.len() < 2)?;
+        let chosen_name = without_footnote(&chosen.name);
+        let stems = plain_stems(chosen_name);
+        if !names.iter().any(|name| plain_stems(name) == stems) {
+            names.push(chosen_name.to_owned());
         }
+        best = best.or_else(|| Some(chosen.expr.clone()));
+    }
+    let by_what = "the question does not say by what; this is by revenue";
+    match (names.as_slice(), best) {
+        ([name], Some(expr)) => Ok(DirectAnswer {
+            label: Some(name.clone()),
+            doubt: ranking.assumed.then(|| Doubt::missing(by_what)),
+            ..answer("extreme", expr, kind)
+        }),
+        ([_, _, ..], _) => missing(format!("it may be {}", names.join(" or "))),
+        _ => Err(Doubt::Open),
     }
 }
 
