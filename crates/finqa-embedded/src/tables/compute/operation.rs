@@ -16,7 +16,6 @@ use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
 use crate::tables::question::asked::{Asked, Operation, Which};
 use crate::tables::question::operand::Operand;
-use crate::tables::question::ranking::Ranking;
 use crate::tables::words::stemmed;
 
 /// Words of rows whose figures may be negative by their meaning, such as a result.
@@ -43,10 +42,11 @@ impl Tables {
             }
             Operation::Compare => {
                 let pair = self.as_losses(operands, self.pair(asked)?)?;
-                (greater(pair.clone(), self.falls(of, &pair))?, pair.into())
+                let falls = self.falls(operands, &pair);
+                (greater(pair.clone(), falls)?, pair.into())
             }
-            Operation::Difference => return self.difference(asked, operands, of),
-            Operation::Ratio => return self.ratio(asked, operands, of),
+            Operation::Difference => return self.difference(asked, operands),
+            Operation::Ratio => return self.ratio(asked, operands),
             Operation::Compound => {
                 let pair = self.pair(asked)?;
                 (compound(pair.clone(), of)?, pair.into())
@@ -64,7 +64,19 @@ impl Tables {
             Operation::Extreme { largest, which } => {
                 return self.extreme(of, *largest, which.as_ref());
             }
-            Operation::Ranked(ranking) => return self.first_part(of, ranking, &asked.apart),
+            Operation::Ranked(ranking) => {
+                let ranked = self.ranked(of, ranking, &asked.apart);
+                // If it is not known that the rows are the parts of the figure, the row with the
+                // largest or smallest figure is a guess.
+                return match (ranked, ranking.largest()) {
+                    (Err(Doubt::Open), Some(largest)) => {
+                        let which = Which::Label(ranking.noun.clone());
+                        self.extreme(of, largest, Some(&which))
+                    }
+                    (Err(Doubt::Open), None) => missing("the page does not say what the parts are"),
+                    (found, _) => found,
+                };
+            }
             Operation::Larger { largest } => {
                 let pair = self.as_losses(operands, self.listed_pair(operands)?)?;
                 (self.larger(&pair, *largest)?, pair.into())
@@ -83,12 +95,7 @@ impl Tables {
     }
 
     /// The difference of two figures, or a row that is itself a change, with a doubt.
-    fn difference(
-        &self,
-        asked: &Asked,
-        operands: &[Operand],
-        of: &Operand,
-    ) -> TableResult<DirectAnswer> {
+    fn difference(&self, asked: &Asked, operands: &[Operand]) -> TableResult<DirectAnswer> {
         let pair = self.as_losses(operands, self.pair(asked)?)?;
         if let ([of], [late, _], false) = (operands, &pair, asked.relative)
             && let Some(doubt) = late.at.and_then(|at| self.is_own_change(&at))
@@ -98,7 +105,7 @@ impl Tables {
                 ..self.look_up(late.clone(), of)
             });
         }
-        let falls = self.falls(of, &pair);
+        let falls = self.falls(operands, &pair);
         let answer = change(pair.clone(), falls, asked.relative)?;
         Ok(self.doubted(answer, asked, &pair))
     }
@@ -106,42 +113,16 @@ impl Tables {
     /// One figure divided by another. "Debt to EBITDA" may be one printed row, which both operands
     /// find. In "sales outside Chile to sales" they find one row too, but the first excludes a part
     /// of it.
-    fn ratio(
-        &self,
-        asked: &Asked,
-        operands: &[Operand],
-        of: &Operand,
-    ) -> TableResult<DirectAnswer> {
+    fn ratio(&self, asked: &Asked, operands: &[Operand]) -> TableResult<DirectAnswer> {
         let pair = self.share_operands(operands, asked.relative)?;
-        if let [a, b] = &pair
-            && a.place().is_some()
-            && a.place() == b.place()
-            && operands.iter().all(|of| of.except.is_empty())
-        {
+        let [a, b] = &pair;
+        let one_row = a.place().is_some() && a.place() == b.place();
+        let whole = operands.iter().all(|of| of.except.is_empty());
+        if let Some(of) = operands.first().filter(|_| one_row && whole) {
             return Ok(self.look_up(a.clone(), of));
         }
         let answer = ratio(pair.clone(), asked.relative);
         Ok(self.doubted(answer, asked, &pair))
-    }
-
-    /// The part of a whole that is first by a measure. If it is not known that the rows are the
-    /// parts of the figure, the row with the largest or smallest figure is a guess.
-    fn first_part(
-        &self,
-        of: &Operand,
-        ranking: &Ranking,
-        apart: &[String],
-    ) -> TableResult<DirectAnswer> {
-        match self.ranked(of, ranking, apart) {
-            Err(Doubt::Open) => {
-                let Some(largest) = ranking.largest() else {
-                    return missing("the page does not say what the parts are");
-                };
-                let which = Which::Label(ranking.noun.clone());
-                self.extreme(of, largest, Some(&which))
-            }
-            found => found,
-        }
     }
 
     /// The figure of an operand; a total without a row of its own is the sum of all rows.
@@ -234,14 +215,15 @@ impl Tables {
 
     /// True if the question asks for a fall. "Improved" asks for one if the figure is a cost or a
     /// loss.
-    fn falls(&self, of: &Operand, pair: &[Amount]) -> bool {
+    fn falls(&self, operands: &[Operand], pair: &[Amount]) -> bool {
         let costs = |at: Place| {
             let name = self.name_of(at).to_lowercase();
             let others = ["loss", "npl", "non-performing", "debt"];
             names_cost(&name) || others.iter().any(|word| name.contains(word))
         };
         let mut places = pair.iter().filter_map(Amount::place);
-        of.falls || of.improves && places.any(costs)
+        let first = operands.first();
+        first.is_some_and(|of| of.falls || of.improves && places.any(costs))
     }
 
     /// True if the label of the cell's row or column says that its figures may be below zero.
