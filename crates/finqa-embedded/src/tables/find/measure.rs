@@ -145,7 +145,7 @@ impl Tables {
             operations::sum([sum.expr, more.expr])?
         };
         let doubt = sum.doubt.or(more.doubt);
-        Some(Amount::computed(expr, AmountKind::Number, sum.scale, doubt))
+        Some(Amount::computed(expr, AmountKind::Number, sum.scale).or_doubt(doubt))
     }
 }
 
@@ -154,7 +154,8 @@ impl Amount {
     pub(crate) fn over(self, below: Self) -> Option<Self> {
         (self.scale == below.scale && below.number() > 0.0).then(|| {
             let ratio = operations::ratio(self.expr, below.expr);
-            Self::computed(ratio, AmountKind::Ratio, None, self.doubt.or(below.doubt))
+            let doubt = self.doubt.or(below.doubt);
+            Self::computed(ratio, AmountKind::Ratio, None).or_doubt(doubt)
         })
     }
 }

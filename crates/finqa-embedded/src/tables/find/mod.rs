@@ -64,12 +64,7 @@ pub(crate) struct Amount {
 
 impl Amount {
     /// An amount that is computed from others.
-    fn computed(
-        expr: FigureExpr,
-        kind: AmountKind,
-        scale: Option<Scale>,
-        doubt: Option<Doubt>,
-    ) -> Self {
+    fn computed(expr: FigureExpr, kind: AmountKind, scale: Option<Scale>) -> Self {
         Self {
             expr,
             kind,
@@ -77,7 +72,7 @@ impl Amount {
             turned: false,
             scale,
             name: String::new(),
-            doubt,
+            doubt: None,
         }
     }
 
@@ -319,7 +314,7 @@ impl Tables {
         let apart = part.place() != whole.place() && part.scale == whole.scale;
         (plain && apart && whole.number() > 0.0).then(|| {
             let share = operations::ratio(part.expr, whole.expr);
-            Amount::computed(share, AmountKind::Share, None, doubt)
+            Amount::computed(share, AmountKind::Share, None).or_doubt(doubt)
         })
     }
 
@@ -332,23 +327,21 @@ impl Tables {
         let loses = |label: &Label| label.words.contains("loss");
         let cost =
             |label: &Label| names_cost(&label.name) && (self.is_single_table() || !loses(label));
-        let mut amount = Amount {
-            expr: FigureExpr::Leaf(leaf(&cell.literal(), place)?),
-            kind: if cell.percent {
-                AmountKind::Percent
-            } else {
-                AmountKind::Number
-            },
-            at: Some(at),
-            turned: self.is_below_zero(place, cost),
-            scale: cell.scale,
-            name: String::new(),
-            doubt: None,
+        let kind = if cell.percent {
+            AmountKind::Percent
+        } else {
+            AmountKind::Number
         };
-        if amount.turned {
-            amount.expr.change_leaves(&mut turn_sign);
+        let mut leaf = leaf(&cell.literal(), place)?;
+        let turned = self.is_below_zero(place, cost);
+        if turned {
+            turn_sign(&mut leaf);
         }
-        Some(amount)
+        Some(Amount {
+            at: Some(at),
+            turned,
+            ..Amount::computed(FigureExpr::Leaf(leaf), kind, cell.scale)
+        })
     }
 
     /// True if `kind` is true for the label of the cell's row or column, and all figures there are
