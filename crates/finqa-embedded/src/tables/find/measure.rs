@@ -10,24 +10,20 @@ use crate::operations;
 use crate::reading::outflow::{names_cost, names_credit};
 use crate::tables::page::table::{Place, brackets};
 use crate::tables::page::{Doubt, TableResult, Tables};
-use crate::tables::question::names::{Formula, SumTerm};
+use crate::tables::question::names::SumTerm;
 use crate::tables::question::operand::Operand;
 use crate::tables::question::phrases::NamedStatement;
 
 impl Tables {
-    /// A measure of a period; `None` if a part of it is missing or does not fit the others. `rest`
-    /// has the operand's other words, such as the name of a segment.
-    pub(crate) fn measure(
-        &self,
-        formula: &Formula,
-        rest: &Operand,
-        asked: Option<Period>,
-    ) -> Option<Amount> {
-        let above = self.sum_of(&formula.above, rest, asked)?;
+    /// A measure of a period, computed by its formula. `None` for other operands, or if a part of
+    /// it is missing or does not fit the others.
+    pub(crate) fn measure(&self, of: &Operand, asked: Option<Period>) -> Option<Amount> {
+        let (formula, rest) = of.formula()?;
+        let above = self.sum_of(&formula.above, &rest, asked)?;
         if formula.below.is_empty() {
             return Some(above);
         }
-        above.over(self.sum_of(&formula.below, rest, asked)?)
+        above.over(self.sum_of(&formula.below, &rest, asked)?)
     }
 
     /// Prefers a printed row to its formula, except a row outside the balance sheet from which the
@@ -39,13 +35,13 @@ impl Tables {
         printed: TableResult<Amount>,
     ) -> TableResult<Amount> {
         let balances = |place: Place| self.is_in(NamedStatement::Balances, place);
-        let (Ok(found), Some((formula, rest))) = (&printed, of.formula()) else {
+        let Ok(found) = &printed else {
             return printed;
         };
         if self.is_single_table() || found.place().is_none_or(balances) {
             return printed;
         }
-        let computed = self.measure(formula, &rest, asked).filter(|one| {
+        let computed = self.measure(of, asked).filter(|one| {
             // Up to half a printed unit counts as rounding.
             let differs = (one.number() - found.number()).abs() > 0.5;
             differs && places(&one.expr).all(balances)

@@ -226,8 +226,8 @@ impl Tables {
         {
             return Ok(share);
         }
-        if let Some((formula, rest)) = of.formula().filter(|_| !self.is_single_table()) {
-            return self.measure(formula, &rest, asked).map_or(printed, Ok);
+        if !self.is_single_table() && of.formula().is_some() {
+            return self.measure(of, asked).map_or(printed, Ok);
         }
         let unsure = printed.as_ref().map_or(true, |one| one.doubt.is_some());
         if !self.is_single_table()
