@@ -15,7 +15,7 @@ use super::words::{is_light, is_loose, same_word};
 use crate::distinct;
 use crate::explanation::{AskedFigure, ExplainedFigure, Explanation, LISTED};
 
-/// The texts above a table are cut to this many characters, set by hand.
+/// The texts above a table are cut to this many characters.
 const TITLE: usize = 60;
 
 impl Asked {

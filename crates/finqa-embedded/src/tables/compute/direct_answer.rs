@@ -33,8 +33,7 @@ impl DirectAnswer {
         [&self.expr].into_iter().chain(&self.others)
     }
 
-    /// The value as it is printed in a list; `None` if it cannot be computed. The decimals of
-    /// computed values are set by hand.
+    /// The value as it is printed in a list; `None` if it cannot be computed.
     pub(crate) fn printed(&self) -> Option<String> {
         let number = self.expr.number()?;
         Some(match (&self.expr, self.kind) {

@@ -30,11 +30,10 @@ const MOVED: &str = "transfer transfers savings atm exchange exchanged top-up to
 const EARNED: &str =
     "salary wages payroll pension income interest dividend dividends refund deposit";
 
-/// Maximum number of rows that are added up. Set by hand; the answer has a step and a cited cell
-/// for each row.
+/// Maximum number of rows that are added up. The answer has a step and a cited cell for each row.
 const MOST: usize = 1000;
 
-/// Maximum number of names that a reason for doubt lists. Set by hand.
+/// Maximum number of names that a reason for doubt lists.
 const MOST_NAMES: usize = 4;
 
 /// True if a day is in a period, which can begin in the year before. A period without a year

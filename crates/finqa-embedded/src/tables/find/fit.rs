@@ -1,7 +1,5 @@
 //! Lists the figures that may be the one asked for, and the cells that could not be read and fit a
 //! question better than every figure that was read.
-//!
-//! The scores and costs below are set by hand with the reports of docs/embedded-analyst.md in view.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

@@ -19,8 +19,8 @@ use crate::tables::question::ranking::{PART_NOUNS, PLACE_NOUNS};
 use crate::tables::words::{SaidWord, is_light, lists, plain_stems, stemmed};
 
 /// Largest difference between the sum of the parts and the whole, in units of the last printed
-/// digit: each part is rounded, so that the sum may differ. Set by hand; the sum of more than three
-/// parts can differ by more, and is then not found.
+/// digit: each part is rounded, so that the sum may differ. The sum of more than three parts can
+/// differ by more, and is then not found.
 const ROUNDING: f64 = 2.0;
 
 /// Maximum number of parts that are added up, which limits the time: sums are tried from each row.

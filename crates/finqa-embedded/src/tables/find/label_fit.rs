@@ -1,6 +1,4 @@
 //! Scores how well the labels of a figure fit the words of a question.
-//!
-//! The scores and costs below are set by hand with the reports of docs/embedded-analyst.md in view.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

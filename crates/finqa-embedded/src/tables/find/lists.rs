@@ -12,8 +12,7 @@ use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question::operand::Operand;
 
-/// Bonus for two figures in one column or one row, over two that are only in one table. Set by
-/// hand, like the number below.
+/// Bonus for two figures in one column or one row, over two that are only in one table.
 const TOGETHER: f64 = 0.3;
 
 /// Number of best figures of each operand that are tried in pairs. The number of pairs is its

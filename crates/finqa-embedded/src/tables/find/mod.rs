@@ -106,12 +106,11 @@ pub(crate) enum AmountKind {
     Ratio,
 }
 
-/// Score gap below which two figures count as tied. Set by hand; a larger one would make more
-/// answers unsure.
+/// Score gap below which two figures count as tied. A larger one would make more answers unsure.
 pub(crate) const CLOSE: f64 = 0.03;
 
 /// Largest relative difference between two printed figures that can be one amount, rounded to
-/// different scales. Set by hand.
+/// different scales.
 const ROUNDED: f64 = 0.006;
 
 pub(crate) fn same(a: f64, b: f64) -> bool {

@@ -148,7 +148,7 @@ impl Tables {
             [] if best.unqualified => None,
             [_, ..] if best.unqualified || self.is_single_table() => {
                 let names = [best].into_iter().chain(others.iter().copied());
-                // Three names, set by hand, keep the reason short.
+                // Three names keep the reason short.
                 let names = self.names_of(names.take(3)).join(" and ");
                 Some(Doubt::missing(format!("several figures fit: {names}")))
             }

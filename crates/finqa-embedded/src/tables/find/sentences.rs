@@ -51,7 +51,7 @@ static PART: LazyLock<HashSet<String>> = LazyLock::new(|| {
 });
 
 /// Maximum distance in tokens from a number to what it counts: "12,300 full-time, part-time, and
-/// seasonal employees". Words of [`PART`] end it earlier. Set by hand, like the two below.
+/// seasonal employees". Words of [`PART`] end it earlier.
 const BEHIND: usize = 12;
 
 /// Maximum distance in tokens from a verb back to its subject: "the company and its consolidated

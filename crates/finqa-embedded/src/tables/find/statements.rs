@@ -17,7 +17,6 @@ use crate::tables::question::phrases::NamedStatement;
 use crate::tables::words::{is_light, plain_stems, stemmed};
 
 /// Largest relative difference between two figures that count as one figure rounded in two ways.
-/// Set by hand.
 const ROUNDED_ALIKE: f64 = 0.0005;
 
 /// Words of amounts that belong to a period: "revenue".
