@@ -7,7 +7,7 @@ use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
 use super::periods::keep_latest;
-use super::{Amount, AmountKind, CLOSE, common_period, same};
+use super::{Amount, AmountKind, CLOSE, common_period, open_if, same};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question::operand::Operand;
@@ -40,10 +40,9 @@ impl Tables {
             return self.paired([part, whole], common);
         }
         // Try the row and the column of each figure that is found by itself.
-        let alone = operands
-            .iter()
-            .filter_map(|of| self.figure(of, common).ok());
-        let together = alone.filter_map(|one| one.place()).find_map(|place| {
+        let places = operands.iter();
+        let mut places = places.filter_map(|of| self.figure(of, common).ok()?.place());
+        let together = places.find_map(|place| {
             let in_line = |one: &Amount| {
                 let at = one.place();
                 at.is_none_or(|at| at.row == place.row || at.column == place.column)
@@ -56,11 +55,8 @@ impl Tables {
         let places: BTreeSet<Place> = found.iter().filter_map(Amount::place).collect();
         let tables: BTreeSet<usize> = places.iter().map(|one| one.table).collect();
         let apart = places.len() == found.iter().filter(|one| one.at.is_some()).count();
-        if apart && tables.len() < 2 {
-            Ok(found)
-        } else {
-            Err(Doubt::Open)
-        }
+        open_if(!apart || tables.len() > 1)?;
+        Ok(found)
     }
 
     /// The figures of exactly two operands, found as [`Self::listed`] finds them.
