@@ -1,12 +1,15 @@
-//! Defines an answer from labels, with its expressions over the cells of the page.
+//! Defines an answer from labels, with its expressions over the cells of the page. A looked-up
+//! figure is shown as its cell prints it: with the side of an account ("45 Dr"), and with the
+//! printed digits where they are fewer than the stored ones.
 
 use finqa_core::number::{UnitKind, round5};
+use finqa_core::program::Leaf;
 
-use crate::expr::{Expr, PageLeaf};
+use crate::expr::{Expr, PageLeaf, turn_sign};
 use crate::reading::facts::Facts;
-use crate::tables::find::{FigureExpr, places};
-use crate::tables::page::Doubt;
+use crate::tables::find::{FigureExpr, leaf, places};
 use crate::tables::page::table::Place;
+use crate::tables::page::{Doubt, TableResult, Tables, missing};
 
 /// An answer found by labels: a figure, a calculation, or the label of a row or a column.
 #[derive(Clone, Debug)]
@@ -73,5 +76,41 @@ impl DirectAnswer {
             .with_sources(&mut |source: &Option<Place>| source.and_then(fact));
         let known = |leaf: &&PageLeaf| leaf.source.is_some() || leaf.is_constant();
         expr.leaves().iter().all(known).then_some(expr)
+    }
+}
+
+impl Tables {
+    /// Adds the side of an account ("45 Dr") to a figure that is looked up. Returns a doubt for a
+    /// calculation with such figures.
+    pub(crate) fn with_side(&self, answer: DirectAnswer) -> TableResult<DirectAnswer> {
+        let side = |leaf: &Leaf<Option<Place>>| self.cell(leaf.source?)?.side();
+        let first = answer.exprs().flat_map(FigureExpr::leaves).find_map(side);
+        let Some(first) = first else {
+            return Ok(answer);
+        };
+        match &answer.expr {
+            FigureExpr::Leaf(leaf) if answer.name == "look-up" && answer.label.is_none() => {
+                let label = Some(format!("{} {first}", leaf.literal));
+                Ok(DirectAnswer { label, ..answer })
+            }
+            _ => missing("Dr and Cr are sides of an account, which are not compared"),
+        }
+    }
+
+    /// Replaces the stored digits of a looked-up figure by the printed ones; `None` if there is
+    /// nothing to replace.
+    pub(crate) fn print(&self, expr: &mut FigureExpr) -> Option<()> {
+        let FigureExpr::Leaf(own) = expr else {
+            return None;
+        };
+        let place = own.source?;
+        let literal = self.cell(place)?.printed()?;
+        let mut printed = leaf(literal, place)?;
+        // The answer keeps its sign, which may differ from that of the cell.
+        if (printed.value < 0.0) != (own.value < 0.0) {
+            turn_sign(&mut printed);
+        }
+        *own = printed;
+        Some(())
     }
 }

@@ -1,7 +1,6 @@
 //! Computes what a question asks for from the figures of its operands: `operation` starts, and each
 //! other file has one kind of operation or one reason to doubt its result.
 
-pub(super) mod as_printed;
 pub(super) mod counts;
 pub(super) mod direct_answer;
 pub(super) mod doubts;
