@@ -289,22 +289,12 @@ fn part(label: &Label, name: &str, figure: FitFigure) -> Option<Part> {
     is_part.then(|| (name.to_owned(), figure))
 }
 
-/// A row as a part of what its column adds up to; `None` without a label or a figure, or for a
-/// total.
-fn part_of_column(
-    table: &ReportTable,
-    row: usize,
-    column: usize,
-    figure: FigureAt<'_>,
-) -> Option<Part> {
-    let read = table.rows.get(row)?;
-    part(&read.label, &read.printed, figure(row, column)?)
-}
-
 /// The rows directly above a total, up to one that is not a part.
 fn rows_above(table: &ReportTable, total: Place, figure: FigureAt<'_>) -> Vec<Part> {
-    let part = |row: usize| part_of_column(table, row, total.column, figure);
-    parts_before(total.row, part)
+    parts_before(total.row, |at| {
+        let row = table.rows.get(at)?;
+        part(&row.label, &row.printed, figure(at, total.column)?)
+    })
 }
 
 /// The columns directly to the left of a total, up to one that is not a part.
@@ -344,10 +334,10 @@ fn rows_that_add_up(
 ) -> Vec<Group> {
     let mut out = Vec::new();
     let printed = |row: usize| table.rows.get(row)?.cells.get(column)?.as_ref();
-    let part = |row: usize| part_of_column(table, row, column, figure);
     for (start, row) in table.body() {
-        let rows = (start..table.rows.len()).take(MOST_PARTS);
-        let run: Vec<Part> = rows.map_while(part).collect();
+        let rows = table.body().skip(start - 1).take(MOST_PARTS);
+        let run = rows.map_while(|(at, row)| part(&row.label, &row.printed, figure(at, column)?));
+        let run: Vec<Part> = run.collect();
         let starts = (2..=run.len()).filter_map(|length| run.get(..length));
         let found = starts.filter(|parts| {
             let next = printed(start + parts.len());
