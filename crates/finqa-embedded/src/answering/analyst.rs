@@ -102,14 +102,7 @@ impl EmbeddedAnalyst {
             return self.ranked_answer(page, question, explanation);
         };
         let earlier = earlier(question);
-        let direct = match explanation.as_deref_mut() {
-            Some(out) => {
-                let (direct, explained) = tables.explained(&question.text, &earlier);
-                *out = explained;
-                direct
-            }
-            None => tables.answer(&question.text, &earlier),
-        };
+        let direct = tables.answer(&question.text, &earlier, explanation.as_deref_mut());
         // `None`: the question needs earlier ones, but does not change a part of the last one.
         // `Err`: it was read, but the tables do not answer it.
         if !tables.is_single_table() {
@@ -159,7 +152,7 @@ impl EmbeddedAnalyst {
     pub fn reason(&self, page: &PageIndex, question: &Question) -> Option<String> {
         let tables = page.tables.as_ref();
         let tables = tables.filter(|tables| tables.has_no_guess())?;
-        let doubt = match tables.answer(&question.text, &earlier(question))? {
+        let doubt = match tables.answer(&question.text, &earlier(question), None)? {
             Err(doubt) => Some(doubt),
             Ok(answer) => answer.doubt.filter(|_| tables.is_single_table()),
         };

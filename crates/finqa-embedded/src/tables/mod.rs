@@ -63,37 +63,25 @@ struct Turn {
 
 impl Tables {
     /// The answer of the tables to a question. `None` if the question needs earlier ones and does
-    /// not change a part of the last one.
+    /// not change a part of the last one. How it is found is recorded if `explanation` is given.
     pub(crate) fn answer(
         &self,
         question: &str,
         earlier: &[&str],
+        explanation: Option<&mut Explanation>,
     ) -> Option<TableResult<DirectAnswer>> {
-        Some(self.answer_of(&self.last_turn(question, earlier)?))
-    }
-
-    /// Answers as [`Self::answer`] does, and says how the answer is found.
-    pub(crate) fn explained(
-        &self,
-        question: &str,
-        earlier: &[&str],
-    ) -> (Option<TableResult<DirectAnswer>>, Explanation) {
-        let Some(turn) = self.last_turn(question, earlier) else {
-            return (None, Explanation::default());
-        };
-        let answer = self.answer_of(&turn);
-        let explanation = self.explain(&turn, &answer);
-        (Some(answer), explanation)
-    }
-
-    /// The question, read after those before it. An earlier question that is `None` leaves nothing
-    /// for the next one to refer to.
-    fn last_turn(&self, question: &str, earlier: &[&str]) -> Option<Turn> {
         let alone = earlier.is_empty();
-        let texts = earlier.iter().chain([&question]);
-        texts.fold(None, |last: Option<Turn>, text| {
-            self.turn(text, last.as_ref(), alone)
-        })
+        let mut last: Option<Turn> = None;
+        // An earlier question that is `None` leaves nothing for the next one to refer to.
+        for text in earlier.iter().chain([&question]) {
+            last = self.turn(text, last.as_ref(), alone);
+        }
+        let turn = last?;
+        let answer = self.answer_of(&turn);
+        if let Some(out) = explanation {
+            *out = self.explain(&turn, &answer);
+        }
+        Some(answer)
     }
 
     /// Reads a question after the last one. `None` if it is about a single table and cannot be
