@@ -1,8 +1,5 @@
 //! Computes the operation that a question asks for, from the figures that its operands name.
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
-
 use finqa_core::number::UnitKind;
 use finqa_core::page::period::Period;
 
@@ -16,11 +13,10 @@ use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
 use crate::tables::question::asked::{Asked, Operation, Which};
 use crate::tables::question::operand::Operand;
-use crate::tables::words::stemmed;
+use crate::tables::stems::Stems;
 
 /// Words of rows whose figures may be negative by their meaning, such as a result.
-static SIGNED: LazyLock<HashSet<String>> =
-    LazyLock::new(|| stemmed("profit income earning result ebit ebitda flow return"));
+static SIGNED: Stems = Stems::new("profit income earning result ebit ebitda flow return");
 
 impl Tables {
     /// Computes what a question asks for. The answer has the first doubt about any of its figures.

@@ -1,23 +1,19 @@
 //! Lists the figures that may be the one asked for, and the cells that could not be read and fit a
 //! question better than every figure that was read.
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
-
 use finqa_core::page::period::Period;
 
 use crate::tables::page::table::{Place, ReportTable};
 use crate::tables::page::{TableResult, Tables, missing};
 use crate::tables::question::operand::{Operand, Phrasing};
-use crate::tables::words::{same_word, stemmed as set};
+use crate::tables::stems::Stems;
+use crate::tables::words::same_word;
 
 /// Words of a section or a label whose figures are changes of balances.
-pub(crate) static CHANGES: LazyLock<HashSet<String>> =
-    LazyLock::new(|| set("change changes increase decrease"));
+pub(crate) static CHANGES: Stems = Stems::new("change changes increase decrease");
 
 /// Words of a label whose figures are percentages: "Tax rate".
-static RATE_STEMS: LazyLock<HashSet<String>> =
-    LazyLock::new(|| set("ratio rate margin yield return"));
+static RATE_STEMS: Stems = Stems::new("ratio rate margin yield return");
 
 /// Cost of a single table's label for each of its words that the question lacks; a light word costs
 /// 1.

@@ -4,7 +4,6 @@
 //! Only the sum makes a group certain, because nothing else on a page says where the group ends.
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::LazyLock;
 
 use finqa_core::number::within;
 use finqa_core::page::period::Period;
@@ -16,7 +15,8 @@ use crate::tables::page::figure::ReportFigure;
 use crate::tables::page::table::{Label, Place, ReportTable};
 use crate::tables::question::operand::Operand;
 use crate::tables::question::ranking::{PART_NOUNS, PLACE_NOUNS};
-use crate::tables::words::{SaidWord, is_light, lists, plain_stems, stemmed};
+use crate::tables::stems::Stems;
+use crate::tables::words::{SaidWord, is_light, lists, plain_stems};
 
 /// Largest difference between the sum of the parts and the whole, in units of the last printed
 /// digit: each part is rounded, so that the sum may differ. The sum of more than three parts can
@@ -28,12 +28,10 @@ const ROUNDING: f64 = 2.0;
 const MOST_PARTS: usize = 40;
 
 /// Stems of names of places, by which a group of countries or regions is recognized.
-static PLACES: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    stemmed(
-        "usa america american canada mexico brazil emea europe european apac asia pacific japan china \
+static PLACES: Stems = Stems::new(
+    "usa america american canada mexico brazil emea europe european apac asia pacific japan china \
     taiwan singapore germany kingdom france india korea australia africa international foreign domestic latin world",
-    )
-});
+);
 
 /// The name and the figure of a part.
 type Part = (String, FitFigure);

@@ -1,42 +1,35 @@
 //! Scores how well the labels of a figure fit the words of a question.
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
-
 use finqa_core::page::Statement;
 
 use super::fit::{CHANGES, FitFigure, HEAVY};
 use crate::reading::outflow::names_cost;
 use crate::tables::page::table::{Label, ReportColumn, ReportRow, ReportTable, SCOPES};
 use crate::tables::page::weights::Weights;
-use crate::tables::words::{STRUCTURAL, is_light, is_loose, same_word, stemmed as set};
+use crate::tables::stems::Stems;
+use crate::tables::words::{STRUCTURAL, is_light, is_loose, same_word};
 
 /// Words of a label that do not make it another figure: "Sales, unaudited" are sales.
-static UNMEANT: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    set("expense period year quarter group abstract note unaudited successor predecessor")
-});
+static UNMEANT: Stems =
+    Stems::new("expense period year quarter group abstract note unaudited successor predecessor");
 
-static STRUCTURAL_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set(STRUCTURAL));
+static STRUCTURAL_STEMS: Stems = Stems::new(STRUCTURAL);
 
 /// Words of a section that would name another figure if the row itself had them: "operating".
-static SECTION_STEMS: LazyLock<HashSet<String>> =
-    LazyLock::new(|| set("operating net gross cash adjustments provided used"));
+static SECTION_STEMS: Stems = Stems::new("operating net gross cash adjustments provided used");
 
 /// Words of a section in a primary statement whose rows are only a part of the company's figures
 /// ("Discontinued operations") or changes of them.
-static PARTS: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    set(
-        "discontinued held sale segment parent guarantor noncontrolling company group subsidiary \
+static PARTS: Stems = Stems::new(
+    "discontinued held sale segment parent guarantor noncontrolling company group subsidiary \
         weighted average number computing computation change changes increase decrease",
-    )
-});
+);
 
 /// Words of a question that the row of any cost answers: "how much was spent on rent".
-static COST_STEMS: LazyLock<HashSet<String>> =
-    LazyLock::new(|| set("expense cost charge spending"));
+static COST_STEMS: Stems = Stems::new("expense cost charge spending");
 
 /// Words of figures that are the same with "net" and without it.
-static SALES_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| set("sales revenue"));
+static SALES_STEMS: Stems = Stems::new("sales revenue");
 
 /// Share of a word's weight that counts if it is not in the row's own label but in brackets, the
 /// section or the heading (0.9), or only in the title (0.6).

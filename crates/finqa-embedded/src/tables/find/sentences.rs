@@ -5,7 +5,6 @@
 //! sentence has another number.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
 
 use finqa_core::number::Scale;
 use finqa_core::page::period::{Date, Period, Times};
@@ -19,36 +18,29 @@ use crate::tables::page::weights::Weights;
 use crate::tables::question;
 use crate::tables::question::asked::{self, Operation};
 use crate::tables::question::operand::Operand;
+use crate::tables::stems::Stems;
 use crate::tables::words::{is_light, lists, same_word, stemmed};
 
 /// Stems of what a company calls the people who work for it.
-static PEOPLE: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    stemmed(
-        "people person persons employee associate staff worker colleague teammate personnel headcount workforce",
-    )
-});
+static PEOPLE: Stems = Stems::new(
+    "people person persons employee associate staff worker colleague teammate personnel headcount workforce",
+);
 
 /// Stems of verbs of having. "We have 4,700 employees" counts all of them, "our 4,700 employees in
 /// the region" does not.
-static HAVING: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    stemmed(
-        "have has had employ employs employed operate operates operated own owns owned work works worked",
-    )
-});
+static HAVING: Stems = Stems::new(
+    "have has had employ employs employed operate operates operated own owns owned work works worked",
+);
 
 /// Stems of companies and people whose figures are not the reporting company's.
-static OWNERS: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    stemmed(
-        "subsidiary venture affiliate supplier customer competitor investee borrower partner franchisee guarantor",
-    )
-});
+static OWNERS: Stems = Stems::new(
+    "subsidiary venture affiliate supplier customer competitor investee borrower partner franchisee guarantor",
+);
 
 /// Stems of words after the counted thing that restrict it to a part: "employees in Chile".
-static PART: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    stemmed(
-        "who that which in at from under with of outside covered represented located based engaged working",
-    )
-});
+static PART: Stems = Stems::new(
+    "who that which in at from under with of outside covered represented located based engaged working",
+);
 
 /// Maximum distance in tokens from a number to what it counts: "12,300 full-time, part-time, and
 /// seasonal employees". Words of [`PART`] end it earlier.
@@ -63,12 +55,10 @@ const AROUND: usize = 12;
 
 /// Stems between an amount and its name that make it the amount of a change, of a reason or of a
 /// possibility: "debt increased by $5 million".
-static OTHERS: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    stemmed(
-        "increase increased decrease decreased growth grew decline offset driven contributed due compared \
+static OTHERS: Stems = Stems::new(
+    "increase increased decrease decreased growth grew decline offset driven contributed due compared \
         change may could would expect additional up least exceed exceeded ended respectively excluding",
-    )
-});
+);
 
 /// A number that a sentence of a report states.
 #[derive(Clone, Debug)]

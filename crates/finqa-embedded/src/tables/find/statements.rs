@@ -2,7 +2,6 @@
 //! sheets of a workbook, or as a balance and its change.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
 
 use finqa_core::number::within;
 use finqa_core::page::Statement;
@@ -14,24 +13,21 @@ use crate::tables::page::table::{Place, ReportRow, ReportTable};
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::operand::{Operand, Phrasing};
 use crate::tables::question::phrases::NamedStatement;
-use crate::tables::words::{is_light, plain_stems, stemmed};
+use crate::tables::stems::Stems;
+use crate::tables::words::{is_light, plain_stems};
 
 /// Largest relative difference between two figures that count as one figure rounded in two ways.
 const ROUNDED_ALIKE: f64 = 0.0005;
 
 /// Words of amounts that belong to a period: "revenue".
-pub(crate) static FLOWS: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    stemmed(
-        "profit income earning loss result ebit ebitda flow revenue sales turnover margin provided used",
-    )
-});
+pub(crate) static FLOWS: Stems = Stems::new(
+    "profit income earning loss result ebit ebitda flow revenue sales turnover margin provided used",
+);
 /// Words of balances. They count before [`FLOWS`]: "deferred revenue" is a balance.
-pub(crate) static BALANCES: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    stemmed(
-        "deferred prepaid accrued unearned receivable payable allowance reserve retained accumulated \
+pub(crate) static BALANCES: Stems = Stems::new(
+    "deferred prepaid accrued unearned receivable payable allowance reserve retained accumulated \
         liability asset investment",
-    )
-});
+);
 
 /// True if two figures of a report can be one figure that was rounded in two ways.
 pub(crate) fn rounds_alike(a: f64, b: f64) -> bool {

@@ -1,7 +1,6 @@
 //! Adds up amounts, and checks that they can be added or compared.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
 
 use finqa_core::number::within;
 use finqa_core::page::counts_things;
@@ -10,12 +9,11 @@ use super::{Amount, AmountKind, missing_if, open_if};
 use crate::operations;
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
-use crate::tables::words::stemmed;
+use crate::tables::stems::Stems;
 
 /// Words of rows that must not be added up: the sum of two rates means nothing.
-static RATES: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    stemmed("rate ratio margin per average price yield score percent index age rank")
-});
+static RATES: Stems =
+    Stems::new("rate ratio margin per average price yield score percent index age rank");
 
 /// Largest relative difference at which a figure counts as the sum of others. Set by hand, to allow
 /// for the rounding of `f64` only.
