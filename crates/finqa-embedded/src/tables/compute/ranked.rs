@@ -73,11 +73,12 @@ impl Tables {
                 Measure::Level => None,
                 _ => Some(before.ok_or(Doubt::Open)?),
             };
-            let Some(columns) = self.columns_of(&undated, group, period, early) else {
-                continue;
-            };
+            let choices = self.choices(&undated, group, period, early);
+            let choices = choices.as_deref().unwrap_or_default();
             for way in ways {
-                found.extend(self.by_measure(*way, &columns, divided, apart)?);
+                for groups in choices {
+                    found.push(self.by_measure(*way, groups, divided, apart)?);
+                }
             }
         }
         let kind = if divided || ranking.by == Measure::Growth {
@@ -88,10 +89,10 @@ impl Tables {
         first_of(found, ranking, kind)
     }
 
-    /// For each column that a value is computed from, the groups with its figures: the numerator of
-    /// a margin, the group itself, and the same in the earlier period. `None` if a column has no
-    /// figures of these parts.
-    fn columns_of(
+    /// The groups from whose columns a value is computed: the numerator of a margin, the group
+    /// itself, and the same in the earlier period. Several choices if other groups fit equally
+    /// well. `None` if a column has no figures of these parts.
+    fn choices(
         &self,
         undated: &[Operand],
         group: &Group,
@@ -106,7 +107,13 @@ impl Tables {
         for of in undated.iter().filter(|_| early.is_some()) {
             columns.push(self.aligned(of, early, group)?);
         }
-        Some(columns)
+        let count = columns.iter().map(Vec::len).max().unwrap_or_default();
+        let choice = |at: usize| -> Vec<Group> {
+            // A column with fewer groups than the others repeats its last one.
+            let of = |column: &Vec<Group>| column.get(at).or(column.last()).cloned();
+            columns.iter().filter_map(of).collect()
+        };
+        Some((0..count).map(choice).collect())
     }
 
     /// The larger or smaller of two figures, answered by the name of its row, or of its column if
@@ -167,62 +174,52 @@ impl Tables {
         (!groups.is_empty()).then_some(groups)
     }
 
-    /// The parts with their values by the measure, not yet sorted: one list for each choice among
-    /// groups that fit equally well.
+    /// The parts with their values by the measure, not yet sorted.
     fn by_measure(
         &self,
         by: Measure,
-        columns: &[Vec<Group>],
+        groups: &[Group],
         divided: bool,
         apart: &[String],
-    ) -> TableResult<Vec<Vec<Ranked>>> {
-        let ways = columns.iter().map(Vec::len).max().unwrap_or_default();
-        let mut out = Vec::new();
-        for way in 0..ways {
-            // A column with fewer groups than the others repeats its last one.
-            let of = |column: &Vec<Group>| column.get(way).or(column.last()).cloned();
-            let groups: Vec<Group> = columns.iter().filter_map(of).collect();
-            // The first column of a margin is its numerator.
-            let base = groups.get(usize::from(divided)).ok_or(Doubt::Open)?;
-            let mut ranked = Vec::new();
-            for (name, _) in &base.parts {
-                let stems = plain_stems(name);
-                let left_out = !stems.is_empty() && stems.iter().all(|stem| apart.contains(stem));
-                if is_rest(name) || left_out {
-                    continue;
-                }
-                let figures = groups.iter().map(|group| self.amount(group.named(name)?));
-                let figures: Option<Vec<Amount>> = figures.collect();
-                let figures = figures.ok_or(Doubt::Open)?;
-                self.in_one_unit(&figures)?;
-                // The level of a margin is a quotient of two figures.
-                let levels = figures.chunks(1 + usize::from(divided));
-                let mut levels = levels.filter_map(|of| {
-                    let exprs = of.iter().map(|one| one.expr.clone());
-                    exprs.reduce(operations::ratio)
-                });
-                let late = levels.next().ok_or(Doubt::Open)?;
-                let expr = match (by, levels.next()) {
-                    (Measure::Level, _) => late,
-                    (Measure::Growth, Some(early))
-                        if early.number().is_some_and(|early| early > 0.0) =>
-                    {
-                        operations::relative_change(late, early)
-                    }
-                    (Measure::Growth, _) => return missing("growth needs a value above zero"),
-                    (_, Some(early)) => operations::difference(late, early),
-                    (_, None) => return Err(Doubt::Open),
-                };
-                let key = expr.number().ok_or(Doubt::Open)?;
-                ranked.push(Ranked {
-                    name: name.clone(),
-                    key,
-                    expr,
-                });
+    ) -> TableResult<Vec<Ranked>> {
+        // The first column of a margin is its numerator.
+        let base = groups.get(usize::from(divided)).ok_or(Doubt::Open)?;
+        let mut ranked = Vec::new();
+        for (name, _) in &base.parts {
+            let stems = plain_stems(name);
+            let left_out = !stems.is_empty() && stems.iter().all(|stem| apart.contains(stem));
+            if is_rest(name) || left_out {
+                continue;
             }
-            out.push(ranked);
+            let figures = groups.iter().map(|group| self.amount(group.named(name)?));
+            let figures: Option<Vec<Amount>> = figures.collect();
+            let figures = figures.ok_or(Doubt::Open)?;
+            self.in_one_unit(&figures)?;
+            // The level of a margin is a quotient of two figures.
+            let levels = figures.chunks(1 + usize::from(divided));
+            let mut levels = levels.filter_map(|of| {
+                let exprs = of.iter().map(|one| one.expr.clone());
+                exprs.reduce(operations::ratio)
+            });
+            let late = levels.next().ok_or(Doubt::Open)?;
+            let grows = |early: &FigureExpr| early.number().is_some_and(|early| early > 0.0);
+            let expr = match (by, levels.next()) {
+                (Measure::Level, _) => late,
+                (Measure::Growth, Some(early)) if grows(&early) => {
+                    operations::relative_change(late, early)
+                }
+                (Measure::Growth, _) => return missing("growth needs a value above zero"),
+                (_, Some(early)) => operations::difference(late, early),
+                (_, None) => return Err(Doubt::Open),
+            };
+            let key = expr.number().ok_or(Doubt::Open)?;
+            ranked.push(Ranked {
+                name: name.clone(),
+                key,
+                expr,
+            });
         }
-        Ok(out)
+        Ok(ranked)
     }
 }
 
@@ -236,36 +233,11 @@ fn first_of(
     let mut best = None;
     for mut ranked in found {
         ranked.sort_by(|a, b| b.key.total_cmp(&a.key));
-        let moves = ranking.by != Measure::Level;
-        let names_of = |is: &dyn Fn(f64) -> bool| -> Vec<&str> {
-            let found = ranked.iter().filter(|one| is(one.key));
-            found.map(|one| one.name.as_str()).collect()
-        };
-        let (rose, fell) = (names_of(&|key| key > 0.0), names_of(&|key| key < 0.0));
-        let all = |of: &[&str]| missing(format!("it is true of {}", of.join(" and ")));
-        // A fall never answers a question for a rise, nor a rise one for a fall.
-        let at = match ranking.order {
-            Order::Largest(place) if !moves || place <= rose.len() => place.checked_sub(1),
-            Order::Smallest(place) if !moves || fell.is_empty() => ranked.len().checked_sub(place),
-            Order::LargestFall if !fell.is_empty() => ranked.len().checked_sub(1),
-            Order::Rose if rose.len() == 1 => Some(0),
-            Order::Fell if fell.len() == 1 => ranked.len().checked_sub(1),
-            Order::Rose if rose.len() > 1 => return all(&rose),
-            Order::Fell if fell.len() > 1 => return all(&fell),
-            _ => return missing("it is true of no part"),
-        };
-        let chosen = at.and_then(|at| ranked.get(at)).ok_or(Doubt::Open)?;
-        // Equal: `==` on floats would need an exception from clippy.
-        let equal = names_of(&|key| (key - chosen.key).abs() <= 0.0);
-        if equal.len() > 1 {
-            return missing(format!("{} are equal", equal.join(" and ")));
-        }
-        // A single part is neither the largest nor the smallest.
-        open_if(ranked.len() < 2)?;
-        let chosen_name = without_footnote(&chosen.name);
-        let stems = plain_stems(chosen_name);
+        let chosen = chosen(&ranked, ranking)?;
+        let name = without_footnote(&chosen.name);
+        let stems = plain_stems(name);
         if !names.iter().any(|name| plain_stems(name) == stems) {
-            names.push(chosen_name.to_owned());
+            names.push(name.to_owned());
         }
         best = best.or_else(|| Some(chosen.expr.clone()));
     }
@@ -279,6 +251,37 @@ fn first_of(
         ([_, _, ..], _) => missing(format!("it may be {}", names.join(" or "))),
         _ => Err(Doubt::Open),
     }
+}
+
+/// The part asked for, from a list that begins with the largest value.
+fn chosen<'r>(ranked: &'r [Ranked], ranking: &Ranking) -> TableResult<&'r Ranked> {
+    let moves = ranking.by != Measure::Level;
+    let names_of = |is: &dyn Fn(f64) -> bool| -> Vec<&str> {
+        let found = ranked.iter().filter(|one| is(one.key));
+        found.map(|one| one.name.as_str()).collect()
+    };
+    let (rose, fell) = (names_of(&|key| key > 0.0), names_of(&|key| key < 0.0));
+    let all = |of: &[&str]| missing(format!("it is true of {}", of.join(" and ")));
+    // A fall never answers a question for a rise, nor a rise one for a fall.
+    let at = match ranking.order {
+        Order::Largest(place) if !moves || place <= rose.len() => place.checked_sub(1),
+        Order::Smallest(place) if !moves || fell.is_empty() => ranked.len().checked_sub(place),
+        Order::LargestFall if !fell.is_empty() => ranked.len().checked_sub(1),
+        Order::Rose if rose.len() == 1 => Some(0),
+        Order::Fell if fell.len() == 1 => ranked.len().checked_sub(1),
+        Order::Rose if rose.len() > 1 => return all(&rose),
+        Order::Fell if fell.len() > 1 => return all(&fell),
+        _ => return missing("it is true of no part"),
+    };
+    let chosen = at.and_then(|at| ranked.get(at)).ok_or(Doubt::Open)?;
+    // Equal: `==` on floats would need an exception from clippy.
+    let equal = names_of(&|key| (key - chosen.key).abs() <= 0.0);
+    if equal.len() > 1 {
+        return missing(format!("{} are equal", equal.join(" and ")));
+    }
+    // A single part is neither the largest nor the smallest.
+    open_if(ranked.len() < 2)?;
+    Ok(chosen)
 }
 
 /// True for a part such as "Other", which is what is left over.
