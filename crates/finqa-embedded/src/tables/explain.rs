@@ -69,7 +69,9 @@ impl Tables {
                 Some(found) => format!("compute the figure, as a {}", found.name),
                 None => asked.in_words(),
             };
-            out.figures = self.explain_operands(&operands, asked, &taken);
+            let figures = operands.iter();
+            let figures = figures.map(|of| self.explain_operand(of, &operands, asked, &taken));
+            out.figures = figures.collect();
             out.left_over = self.left_over(&operands, asked);
         } else if let Some(found) = found {
             found.name.clone_into(&mut out.operation);
@@ -98,24 +100,6 @@ impl Tables {
         out
     }
 
-    /// Explains each operand, with the cells of the answer that belong to it: those whose labels
-    /// have its words, and those whose labels have the words of no operand.
-    fn explain_operands(
-        &self,
-        operands: &[Operand],
-        asked: &Asked,
-        taken: &[Place],
-    ) -> Vec<AskedFigure> {
-        let has = |of: &Operand, place: Place| self.words_met(of, place).1.is_empty();
-        let figures = operands.iter().map(|of| {
-            let own = taken.iter().copied().filter(|place| {
-                has(of, *place) || !operands.iter().any(|other| has(other, *place))
-            });
-            self.explain_operand(of, asked, &own.collect::<Vec<Place>>())
-        });
-        figures.collect()
-    }
-
     /// The words of the question that were not read, or that no label has.
     fn left_over(&self, operands: &[Operand], asked: &Asked) -> Vec<String> {
         let unused = asked.unused.iter().map(|word| word.trim().to_owned());
@@ -136,9 +120,19 @@ impl Tables {
         doubts.filter_map(Doubt::why)
     }
 
-    /// What was read in the question for an operand, and the cells that fit it best. `taken` are
-    /// the cells of the answer that belong to this operand.
-    fn explain_operand(&self, of: &Operand, asked: &Asked, taken: &[Place]) -> AskedFigure {
+    /// What was read in the question for one of the operands, and the cells that fit it best.
+    /// `taken` are the cells of the answer.
+    fn explain_operand(
+        &self,
+        of: &Operand,
+        operands: &[Operand],
+        asked: &Asked,
+        taken: &[Place],
+    ) -> AskedFigure {
+        // A cell belongs to the operands whose words its labels have, otherwise to all operands.
+        let has = |of: &Operand, place: Place| self.words_met(of, place).1.is_empty();
+        let is_own = |at: &Place| has(of, *at) || !operands.iter().any(|other| has(other, *at));
+        let own: Vec<Place> = taken.iter().copied().filter(is_own).collect();
         let names = of.names.iter().map(|one| one.name.written);
         // All rows of an operand have the same label, so the first is enough.
         let row = of.rows.first().and_then(|place| self.row(*place));
@@ -156,7 +150,7 @@ impl Tables {
             qualifiers,
             periods: of.spans.iter().map(ToString::to_string).collect(),
             scope: scope(of, asked),
-            candidates: self.explain_candidates(of, taken),
+            candidates: self.explain_candidates(of, &own),
         }
     }
 
