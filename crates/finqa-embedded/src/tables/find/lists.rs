@@ -43,12 +43,11 @@ impl Tables {
         let places = operands.iter();
         let mut places = places.filter_map(|of| self.figure(of, common).ok()?.place());
         let together = places.find_map(|place| {
-            let in_line = |one: &Amount| {
-                let at = one.place();
-                at.is_none_or(|at| at.row == place.row || at.column == place.column)
-            };
             let near = figures(Some(place)).ok();
-            near.filter(|near| near.iter().all(in_line))
+            near.filter(|near| {
+                let mut places = near.iter().filter_map(Amount::place);
+                places.all(|at| at.is_in_line(place))
+            })
         });
         let found = together.map_or_else(|| figures(None), Ok)?;
         self.in_one_unit(&found)?;
@@ -109,8 +108,7 @@ impl Tables {
             part.table == whole.table && apart
         });
         let score = |(part, whole): &(&FitFigure, &FitFigure)| {
-            let (a, b) = (part.place, whole.place);
-            let together = a.column == b.column || a.row == b.row;
+            let together = part.place.is_in_line(whole.place);
             part.score + whole.score + if together { TOGETHER } else { 0.0 }
         };
         let (part, whole) = pairs

@@ -37,6 +37,13 @@ pub(crate) fn places(of: &FigureExpr) -> impl Iterator<Item = Place> {
     of.leaves().into_iter().filter_map(|leaf| leaf.source)
 }
 
+impl Place {
+    /// True if both cells are in one row or in one column.
+    fn is_in_line(self, other: Self) -> bool {
+        self.row == other.row || self.column == other.column
+    }
+}
+
 /// The number of a cell in an expression; `None` unless it is finite.
 pub(crate) fn leaf(literal: &str, source: Place) -> Option<Leaf<Option<Place>>> {
     Some(Leaf {
@@ -305,8 +312,7 @@ impl Tables {
         let doubt = doubt.or_else(|| self.may_be_credit(&part));
         let places = part.place().zip(whole.place());
         // Neither a row nor a column shows that such a part belongs to the whole.
-        let crossed =
-            places.filter(|(a, b)| a.table == b.table && a.row != b.row && a.column != b.column);
+        let crossed = places.filter(|(a, b)| a.table == b.table && !a.is_in_line(*b));
         let doubt = doubt.or(crossed.map(|(_, whole)| self.unclear(whole)));
         let plain = [part.kind, whole.kind] == [AmountKind::Number; 2];
         // Two scales would give a quotient that is wrong by a power of ten.

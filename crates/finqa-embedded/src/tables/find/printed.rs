@@ -40,9 +40,7 @@ impl Tables {
         if let Some(near) = near {
             // The figure must be in the table of `near`, and in its row or column if any is there.
             all.retain(|one| one.place.table == near.table);
-            keep(&mut all, |one| {
-                one.place.row == near.row || one.place.column == near.column
-            });
+            keep(&mut all, |one| one.place.is_in_line(near));
         }
         if self.is_single_table() && of.total {
             let total = |one: &FitFigure| self.labels_of(one.place).any(|label| label.total);
