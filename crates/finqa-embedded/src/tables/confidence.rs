@@ -67,7 +67,7 @@ impl Tables {
                 (Some((part, whole)), _) => vec![part, whole.without_words()],
                 (None, Some((formula, rest))) => {
                     let terms = formula.terms().filter(|term| !term.optional);
-                    terms.map(|term| rest.of_term(term)).collect()
+                    terms.map(|term| rest.of_term(term.name)).collect()
                 }
                 (None, None) => return self.said_of(of, cells),
             };

@@ -88,8 +88,8 @@ impl Tables {
         let mut below = below.map_or(Some(Vec::new()), |side| self.terms(side, &name))?;
         // "The quick ratio, taking cash and receivables" says only what is divided.
         if let Some((known, rest)) = name.formula().filter(|_| taken && below.is_empty()) {
-            let terms = known.below.iter();
-            below.extend(terms.map(|term| (rest.without_words().of_term(term), term.subtracted)));
+            let (terms, rest) = (known.below.iter(), rest.without_words());
+            below.extend(terms.map(|term| (rest.of_term(term.name), term.subtracted)));
         }
         // A single figure is not a formula.
         let figures = above.len() + below.len();

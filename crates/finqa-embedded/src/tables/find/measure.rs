@@ -72,7 +72,7 @@ impl Tables {
     fn sum_of(&self, terms: &[SumTerm], rest: &Operand, asked: Option<Period>) -> Option<Amount> {
         let mut found = Vec::new();
         for term in terms {
-            let one = self.figure(&rest.of_term(term), asked).ok();
+            let one = self.figure(&rest.of_term(term.name), asked).ok();
             // An optional term that is uncertain is not in the report; the figure only shares a
             // word with it.
             match one.filter(|one| !(term.optional && one.doubt.is_some())) {

@@ -11,7 +11,7 @@ use crate::tables::words::{is_light, plain_stems, same_word, stems};
 pub(crate) struct Concept {
     pub(crate) names: Vec<ConceptName>,
     /// For a ratio such as a margin: the names of its numerator and its denominator.
-    pub(crate) quotient: Option<(Vec<String>, Vec<String>)>,
+    pub(crate) quotient: Option<(&'static str, &'static str)>,
     /// For a measure that reports need not print, such as EBITDA: how it is computed.
     pub(crate) formula: Option<Formula>,
     /// Set if this figure is meant when certain words are next to the name of another one: the
@@ -126,11 +126,10 @@ static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
     let read = |line: &'static str| {
         let bare = line.trim_start_matches(['=', '~', '*', '>', '+']);
         let (names, of) = bare.split_once(':').unwrap_or((bare, ""));
-        let sides = of.split_once('/').filter(|_| line.starts_with('='));
         let beside = of.split_once(':').filter(|_| line.starts_with('>'));
         Concept {
             names: names.split('|').map(ConceptName::read).collect(),
-            quotient: sides.map(|(part, whole)| (plain_stems(part), plain_stems(whole))),
+            quotient: of.split_once('/').filter(|_| line.starts_with('=')),
             formula: line.starts_with('*').then(|| Formula::read(of)),
             instead_of: beside.map(|(of, words)| {
                 let names = of.split('|').map(plain_stems);
@@ -252,20 +251,21 @@ pub(crate) fn amount_named(stems: &[String]) -> Option<NamedConcept> {
 pub fn names_row<'q>(questions: impl Iterator<Item = &'q str>, label: &str) -> bool {
     let all = plain_stems(label);
     let mut asked: Vec<Vec<Vec<String>>> = questions.flat_map(ways_to_say).collect();
-    let terms = |names: &Vec<Vec<String>>| -> Vec<String> {
+    let terms = |names: &Vec<Vec<String>>| -> Vec<&'static str> {
         let mut concepts = CONCEPTS.iter();
         let concept = concepts.find(|one| names.iter().all(|name| one.has_name(name)));
         let formula = concept.and_then(|one| one.formula.as_ref()).into_iter();
-        let terms = formula.flat_map(|of| of.terms().map(|term| term.name.to_owned()));
-        let sides = concept.and_then(|one| one.quotient.as_ref()).into_iter();
-        let sides = sides.flat_map(|(part, whole)| [part.join(" "), whole.join(" ")]);
-        terms.chain(sides).collect()
+        let terms = formula.flat_map(|of| of.terms().map(|term| term.name));
+        let sides = concept.and_then(|one| one.quotient).into_iter();
+        terms
+            .chain(sides.flat_map(|(part, whole)| [part, whole]))
+            .collect()
     };
     // A formula can have measures as terms: net debt uses total debt.
     let mut at = 0;
     while let Some(names) = asked.get(at) {
         let terms = terms(names);
-        asked.extend(terms.iter().flat_map(|term| ways_to_say(term)));
+        asked.extend(terms.into_iter().flat_map(ways_to_say));
         at += 1;
     }
     let said = |word: &String| {

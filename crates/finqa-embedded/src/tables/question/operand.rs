@@ -2,10 +2,7 @@
 
 use finqa_core::page::period::Period;
 
-use super::names::{
-    Concept, ConceptName, Formula, NamedConcept, SumTerm, amount_named, instead_of, name_at,
-    quotients,
-};
+use super::names::{Concept, ConceptName, Formula, NamedConcept, instead_of, name_at, quotients};
 use super::phrases::NamedStatement;
 use crate::reading::text::stem;
 use crate::tables::page::table::Place;
@@ -172,9 +169,10 @@ impl Operand {
         Some((formula, rest))
     }
 
-    /// A term of a formula as an operand with the words and periods of this one.
-    pub(crate) fn of_term(&self, term: &SumTerm) -> Self {
-        let words: Vec<&str> = term.name.split(' ').collect();
+    /// The term of a formula or the side of a ratio that has this name, as an operand with the
+    /// words and periods of this one.
+    pub(crate) fn of_term(&self, name: &str) -> Self {
+        let words: Vec<&str> = name.split(' ').collect();
         let mut of = self.clone();
         match name_at(&words).filter(|(length, _)| *length == words.len()) {
             Some((_, named)) => of.names.push(named),
@@ -265,19 +263,11 @@ impl Operand {
             };
             Some((at, quotients().find(is_meant)?))
         })?;
-        let (part, whole) = of.quotient.as_ref()?;
-        let named = |name: &Vec<String>| {
-            let mut of = self.clone();
-            // Both sides are amounts.
-            of.percent = false;
-            of.names.remove(at);
-            let words = name.iter().map(|stem| SaidWord::new(stem, stem));
-            match amount_named(name) {
-                Some(amount) => of.names.push(amount),
-                None => of.words.extend(words),
-            }
-            of
-        };
-        Some((named(part), named(whole)))
+        let (part, whole) = of.quotient?;
+        let mut rest = self.clone();
+        rest.names.remove(at);
+        // Both sides are amounts.
+        rest.percent = false;
+        Some((rest.of_term(part), rest.of_term(whole)))
     }
 }
