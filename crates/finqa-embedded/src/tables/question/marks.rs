@@ -67,9 +67,8 @@ static FIRST_MONTHS: LazyLock<Regex> =
 
 /// The years after a year, from 2000 on: "after 2031". A schedule may have them in a row
 /// "Thereafter".
-static AFTER_YEAR: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(r"\b(?P<unit>(?:after|beyond) (?:fiscal )?(?:year )?(?P<year>20\d\d))\b")
-});
+static AFTER_YEAR: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"\b(?:after|beyond) (?:fiscal )?(?:year )?(?P<year>20\d\d)\b"));
 
 /// The places where a question repeats a whole label of at least two words. Words of such a label
 /// are not cues or periods.
@@ -116,7 +115,6 @@ impl Marks {
             rest: lower.to_owned(),
         };
         // Periods last: "each quarter", "after 2031" and "which quarter" have their words too.
-        out.take_each(labels);
         out.take_after_year(tables, lower);
         out.take_phrases(labels);
         out.take_periods(labels);
@@ -127,14 +125,6 @@ impl Marks {
     fn take(&mut self, at: Range<usize>, part: TokenPart) {
         blank(&mut self.rest, &at);
         self.found.push((at, part));
-    }
-
-    fn take_each(&mut self, labels: &LabelPlaces) {
-        for found in EACH.find_iter(&self.rest.clone()) {
-            if let Some(part) = each(found.as_str()).filter(|_| !labels.has(&found.range())) {
-                self.take(found.range(), part);
-            }
-        }
     }
 
     /// Takes "after 2031" as the word for all later years that a schedule has.
@@ -153,24 +143,27 @@ impl Marks {
     /// label of the page stays.
     fn take_phrases(&mut self, labels: &LabelPlaces) {
         // What a form takes, later ones do not see: "versus last year" has a relative time too.
-        type Form<'r> = (&'r Regex, fn(&str) -> TokenPart);
-        let forms: [Form<'_>; 8] = [
-            (&YEAR_AGO, |_| TokenPart::Cue(Cue::YearAgo)),
-            (&RELATIVE_TIME, |_| TokenPart::Filler),
-            (&PER_YEAR, |_| TokenPart::PerYear),
+        type Form<'r> = (&'r Regex, fn(&str) -> Option<TokenPart>);
+        let forms: [Form<'_>; 9] = [
+            (&EACH, each),
+            (&YEAR_AGO, |_| Some(TokenPart::Cue(Cue::YearAgo))),
+            (&RELATIVE_TIME, |_| Some(TokenPart::Filler)),
+            (&PER_YEAR, |_| Some(TokenPart::PerYear)),
             (&STATEMENT, |name| {
-                TokenPart::Statement(NamedStatement::read(name))
+                Some(TokenPart::Statement(NamedStatement::read(name)))
             }),
-            (&BOTH_TERMS, |_| TokenPart::BothTerms),
-            (&OF_LAST, |_| TokenPart::Filler),
-            (&WHICH_PERIOD, |_| TokenPart::Filler),
-            (&FIRST_MONTHS, |_| TokenPart::Filler),
+            (&BOTH_TERMS, |_| Some(TokenPart::BothTerms)),
+            (&OF_LAST, |_| Some(TokenPart::Filler)),
+            (&WHICH_PERIOD, |_| Some(TokenPart::Filler)),
+            (&FIRST_MONTHS, |_| Some(TokenPart::Filler)),
         ];
         for (form, part) in forms {
             for found in form.captures_iter(&self.rest.clone()) {
+                let part = found.get(0).and_then(|all| part(all.as_str()));
                 let unit = found.name("unit").or(found.get(0));
-                if let Some(at) = unit.map(|unit| unit.range()).filter(|at| !labels.has(at)) {
-                    self.take(at, part(found.get(0).map_or("", |found| found.as_str())));
+                let at = unit.map(|unit| unit.range()).filter(|at| !labels.has(at));
+                if let (Some(at), Some(part)) = (at, part) {
+                    self.take(at, part);
                 }
             }
         }
