@@ -67,6 +67,12 @@ pub(crate) fn lists(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|other| other == word)
 }
 
+/// True if a text has a word of a space-separated list.
+pub(crate) fn has_one_of(list: &str, text: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| lists(list, word))
+}
+
 /// True if a space-separated list has a word with this stem.
 pub(crate) fn lists_stem(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|other| stem(other) == word)

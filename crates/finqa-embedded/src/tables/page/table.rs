@@ -10,7 +10,9 @@ use finqa_core::text::single_spaced;
 use regex::Regex;
 
 use super::figure::ReportFigure;
-use crate::tables::words::{LabelWords, in_one_script, plain_stems, same_word, stemmed};
+use crate::tables::words::{
+    LabelWords, has_one_of, in_one_script, lists, plain_stems, same_word, stemmed,
+};
 
 /// Words for the group and its parent. They name figures only in a table with columns of both.
 pub(crate) const SCOPES: [&str; 2] = ["group", "company"];
@@ -103,9 +105,7 @@ static TOTALS: LazyLock<HashSet<String>> =
 static CASH_OF_ACTIVITIES: LazyLock<HashSet<String>> = LazyLock::new(|| stemmed("cash activities"));
 
 /// Words of a title that show that the figures are not those of the whole company.
-const QUALIFIERS: [&str; 7] = [
-    "parent", "forma", "discontinued", "predecessor", "guarantor", "guarantors", "consolidating",
-];
+const QUALIFIERS: &str = "parent forma discontinued predecessor guarantor guarantors consolidating";
 
 /// Headings of figures that have not happened yet: "Budget 2032", "2032E", "FY32F", "1Q32E".
 static PLAN: LazyLock<Regex> = LazyLock::new(|| {
@@ -157,7 +157,7 @@ impl ReportTable {
         let mut names = above.iter().map(String::as_str).chain([corner]);
         let statement = names.find_map(Statement::named);
         let said = lower.split(|c: char| !c.is_alphabetic());
-        let qualifiers = said.filter(|word| QUALIFIERS.contains(word));
+        let qualifiers = said.filter(|word| lists(QUALIFIERS, word));
         let mut out = Self {
             single,
             index,
@@ -196,10 +196,9 @@ impl ReportTable {
     fn read_rows(&self, table: &Table, days: DayOrder) -> Vec<ReportRow> {
         let is_of_percent = |at: usize| !self.single && table.is_of_percent(at);
         let percent: Vec<bool> = (0..self.columns.len()).map(is_of_percent).collect();
-        let unit = self.columns.iter().position(|column| {
-            let heading = column.printed.to_lowercase();
-            ["unit", "units", "currency"].contains(&heading.as_str())
-        });
+        let is_unit =
+            |column: &ReportColumn| lists("unit units currency", &column.printed.to_lowercase());
+        let unit = self.columns.iter().position(is_unit);
         let stems = |heading: &str| plain_stems(&heading.replace("[Line Items]", "")).into();
         let mut section: (Arc<str>, Arc<[String]>) = Default::default();
         let (mut after_heading, mut known) = (false, HashSet::new());
@@ -349,10 +348,12 @@ fn date_spanned(columns: &mut [ReportColumn]) {
 
 /// Adds the scope that a heading names to the words of its column, if both scopes have columns.
 fn add_scopes(columns: &mut [ReportColumn]) {
-    let has = |scope: &&str| columns.iter().any(|column| column.is_of(scope));
+    let names =
+        |column: &ReportColumn, scope: &str| has_one_of(scope, &column.printed.to_lowercase());
+    let has = |scope: &&str| columns.iter().any(|column| names(column, scope));
     if SCOPES.iter().all(has) {
         for column in columns {
-            let own = SCOPES.iter().filter(|scope| column.is_of(scope));
+            let own = SCOPES.iter().filter(|scope| names(column, scope));
             column.label.words = column.label.words.with(own.copied());
         }
     }
@@ -421,13 +422,6 @@ impl Label {
 }
 
 impl ReportColumn {
-    /// True if the heading names this scope.
-    fn is_of(&self, scope: &str) -> bool {
-        let heading = self.printed.to_lowercase();
-        let mut words = heading.split(|c: char| !c.is_alphanumeric());
-        words.any(|word| word == scope)
-    }
-
     fn read(printed: &str, single: bool, days: DayOrder) -> Self {
         let mut label = Label::read(printed, single, days);
         if !single {

@@ -5,7 +5,7 @@ use finqa_core::number::{currency_in, is_currency};
 use finqa_core::page::period::{Date, DayOrder, Times};
 use finqa_core::page::{Cell, Table};
 
-use crate::tables::words::{lists, plain_stems};
+use crate::tables::words::{has_one_of, lists, plain_stems};
 
 /// Words for money that goes out and money that comes in, in headings, texts and questions.
 pub(crate) const OUT: &str = "spent spend spending spends pay paid pays cost costs bought buy expense expenses expenditure \
@@ -114,11 +114,6 @@ pub(crate) fn is_link(word: &str) -> bool {
     lists(LINKS, word)
 }
 
-pub(crate) fn is_one_of(list: &str, text: &str) -> bool {
-    let mut words = text.split(|c: char| !c.is_alphanumeric());
-    words.any(|word| lists(list, word))
-}
-
 /// The day of a cell that is a date and nothing else. `None` without a year, a month or a day.
 fn day(cell: &Cell, order: DayOrder) -> Option<Date> {
     let (period, rest) = Times::heading_in(&cell.raw, order);
@@ -130,7 +125,7 @@ fn day(cell: &Cell, order: DayOrder) -> Option<Date> {
 /// The column of amounts, or those of money out and money in; `None` if no heading names one, or if
 /// several could be meant.
 fn amounts(headings: &[String], figures: &[usize]) -> Option<Vec<usize>> {
-    let named = |c: &usize, list: &str| headings.get(*c).is_some_and(|name| is_one_of(list, name));
+    let named = |c: &usize, list: &str| headings.get(*c).is_some_and(|name| has_one_of(list, name));
     let is_money = |c: &usize| !named(c, NO_AMOUNTS) && !named(c, COUNTS);
     let money: Vec<usize> = figures.iter().copied().filter(is_money).collect();
     let of = |list: &str| -> Vec<usize> {
@@ -150,13 +145,13 @@ impl TransactionList {
     /// True if the amounts of a column can be added up, unlike balances or prices.
     pub(crate) fn adds_up(&self, column: usize) -> bool {
         let heading = self.headings.get(column).map_or("", String::as_str);
-        !is_one_of(NO_AMOUNTS, heading)
+        !has_one_of(NO_AMOUNTS, heading)
     }
 
     /// True if a heading says that the list is of money earned: "Client", "Invoice".
     pub(crate) fn is_of_income(&self) -> bool {
         let mut headings = self.headings.iter();
-        headings.any(|heading| is_one_of(OF_INCOME, heading))
+        headings.any(|heading| has_one_of(OF_INCOME, heading))
     }
 
     /// Reads a table as a list; `None` if it is anything else, lacks a column of texts, or has
@@ -227,7 +222,7 @@ impl TransactionList {
     /// True if a row repeats other rows, as a total does.
     fn repeats(&self, cells: &[Cell], days: usize) -> bool {
         let mut said = self.texts.iter().chain([&days]);
-        said.any(|c| is_one_of(REPEATS, &text(cells, *c).to_lowercase()))
+        said.any(|c| has_one_of(REPEATS, &text(cells, *c).to_lowercase()))
     }
 
     /// True if a row has a balance and not a transaction. A shop may be called "Opening".

@@ -3,9 +3,9 @@
 use finqa_core::number::currency_in;
 
 use super::marks::RELATIVE_TIME;
-use crate::tables::page::transactions::{IN, OUT, TransactionList, is_link, is_one_of, name_words};
+use crate::tables::page::transactions::{IN, OUT, TransactionList, is_link, name_words};
 use crate::tables::page::{TableResult, missing};
-use crate::tables::words::lists;
+use crate::tables::words::{has_one_of, lists};
 
 /// Words about the money or the rows that do not select any rows.
 const ABOUT: &str = "total totals sum all altogether overall amount amounts value transaction transactions store shop \
@@ -42,7 +42,7 @@ pub(crate) struct SumQuestion<'q> {
 
 /// True if a question asks for something other than a sum, such as an average.
 pub(crate) fn is_beyond(lower: &str) -> bool {
-    is_one_of(BEYOND, lower) || RELATIVE_TIME.is_match(lower)
+    has_one_of(BEYOND, lower) || RELATIVE_TIME.is_match(lower)
 }
 
 /// True if `said`, a word of a question, is `own`, a lower-case word of a name. A word with a
