@@ -84,8 +84,18 @@ const AMOUNTS: &str = "dollars dollar euros absolute amount";
 /// Words that only connect the part with its measure: "which segment saw its sales decline".
 const LEADING: &str = "saw see seen had its their terms whose with";
 
-/// Cues for a change, as in "which segment grew most".
-const MOVES: &[Cue] = &[Cue::Rise, Cue::Growth, Cue::Fall, Cue::Improve];
+/// Words that say which part is meant by its size or its change.
+const SUPERLATIVES: [&str; 4] = [FASTEST, SLOWEST, BEST, WORST];
+
+/// Words and cues that say how the parts are ranked, and so do not name the figure.
+const RANKING_WORDS: [&str; 9] = [
+    FASTEST, SLOWEST, BEST, WORST, GAINED, LOST, AMOUNTS, LEADING, ORDINALS,
+];
+#[rustfmt::skip]
+const RANKING_CUES: &[Cue] = &[
+    Cue::Fall, Cue::Growth, Cue::Improve, Cue::Largest, Cue::Less, Cue::More, Cue::Percent, Cue::Rise,
+    Cue::Smallest, Cue::YearAgo,
+];
 
 /// Reads a ranking and the figure by which the parts are ranked; `None` for all other questions.
 pub(crate) fn read(tokens: &[Token]) -> Option<(Ranking, Operand)> {
@@ -153,62 +163,69 @@ fn measure_and_order(tokens: &[Token]) -> Option<(Measure, Order)> {
     Some((by, order))
 }
 
-/// True if a token says how the parts are ranked, and so does not name the figure.
+/// True if a token says how the parts are ranked.
 fn is_ranking_word(token: &Token) -> bool {
-    let sizes = [Cue::Largest, Cue::Smallest, Cue::More, Cue::Less];
-    let cues = [MOVES, &sizes, &[Cue::YearAgo, Cue::Percent]];
-    let of_rank = |cue: Cue| cues.iter().any(|list| list.contains(&cue));
-    let mut words = [
-        GAINED, LOST, FASTEST, SLOWEST, BEST, WORST, AMOUNTS, LEADING, ORDINALS,
-    ]
-    .into_iter();
     // "Second" in "the second quarter" is inside a period, and so it is not a rank.
     let word = matches!(token.part, TokenPart::Word(_) | TokenPart::Filler);
-    token.cue().is_some_and(of_rank) || word && words.any(|list| token.is_in(list))
+    token.cue().is_some_and(|cue| RANKING_CUES.contains(&cue))
+        || word && RANKING_WORDS.iter().any(|list| token.is_in(list))
 }
 
 /// The index of the noun that names the parts ("segment"), and its words.
 /// `which` is the index of the question word. `None` if no noun follows it.
 fn noun(tokens: &[Token], which: usize) -> Option<(usize, Vec<SaidWord>)> {
-    let nouns = [PART_NOUNS, PLACE_NOUNS, OTHER_NOUNS];
-    let is_noun = |token: &Token| nouns.iter().any(|list| lists(list, bare(token)));
-    let rest = tokens.get(which + 1..)?;
-    let names = |token: &&Token| {
-        let word = matches!(token.part, TokenPart::Word(_)) && !is_verb(&token.text);
-        word || is_noun(token) || token.is_in(ADJECTIVES)
-    };
-    let phrase = rest.iter().take_while(names).count();
-    let phrase = rest.get(..phrase)?;
-    let last = phrase.iter().position(is_noun);
-    let last = last.or(phrase.len().checked_sub(1));
-    // The noun can follow the superlative: "What was the second largest segment by revenue?"
-    let behind = || {
-        let superlative = tokens.iter().position(|token| {
-            let mut words = [FASTEST, SLOWEST, BEST, WORST].into_iter();
-            matches!(token.cue(), Some(Cue::Largest | Cue::Smallest))
-                || words.any(|list| token.is_in(list))
-        })?;
-        let leads = tokens.get(which + 1..superlative)?;
-        let is_lead = |token: &Token| token.stems().is_empty() || token.is_in(ORDINALS);
-        // "The fastest growing segment"
-        let mut after = tokens.iter().enumerate().skip(superlative + 1);
-        let (at, _) =
-            after.find(|(_, token)| !matches!(token.cue(), Some(Cue::Rise | Cue::Growth)))?;
-        (leads.iter().all(is_lead) && is_noun(tokens.get(at)?)).then_some(at)
-    };
-    let named = |token: &Token| matches!(token.part, TokenPart::Word(_)) || is_noun(token);
-    let (first, at) = match last.filter(|last| phrase.get(*last).is_some_and(named)) {
-        Some(last) => (which + 1, which + 1 + last),
-        None => behind().map(|at| (at, at))?,
+    let (first, at) = match noun_behind(tokens, which) {
+        Some(at) => (which + 1, at),
+        None => noun_after_superlative(tokens, which).map(|at| (at, at))?,
     };
     let said = tokens.get(first..=at)?.iter();
-    let said = said.filter(|token| is_noun(token) || named(token) && !token.is_in(ADJECTIVES));
+    let said = said.filter(|token| is_noun(token) || is_name(token) && !token.is_in(ADJECTIVES));
     let words = said.flat_map(|token| {
         let said = bare(token);
         let stems = stems(said).into_iter();
         stems.map(move |stem| SaidWord::new(stem, said))
     });
     Some((at, words.collect()))
+}
+
+/// The index of the noun directly behind the question word: "which reportable segment". It is the
+/// first known noun of the phrase there, or its last word.
+fn noun_behind(tokens: &[Token], which: usize) -> Option<usize> {
+    let rest = tokens.get(which + 1..)?;
+    let is_of_phrase = |token: &&Token| {
+        let word = matches!(token.part, TokenPart::Word(_)) && !is_verb(&token.text);
+        word || is_noun(token) || token.is_in(ADJECTIVES)
+    };
+    let phrase = rest.iter().take_while(is_of_phrase).count();
+    let known = rest.iter().take(phrase).position(is_noun);
+    let at = known.or(phrase.checked_sub(1))?;
+    is_name(rest.get(at)?).then_some(which + 1 + at)
+}
+
+/// The index of a known noun behind the superlative: "what was the second largest segment", "the
+/// fastest growing segment". `None` if the question names a figure before the superlative.
+fn noun_after_superlative(tokens: &[Token], which: usize) -> Option<usize> {
+    let superlative = tokens.iter().position(|token| {
+        matches!(token.cue(), Some(Cue::Largest | Cue::Smallest))
+            || SUPERLATIVES.iter().any(|list| token.is_in(list))
+    })?;
+    let leads = tokens.get(which + 1..superlative)?;
+    let is_lead = |token: &Token| token.stems().is_empty() || token.is_in(ORDINALS);
+    let grows = |token: &Token| matches!(token.cue(), Some(Cue::Rise | Cue::Growth));
+    let mut after = tokens.iter().enumerate().skip(superlative + 1);
+    let (at, noun) = after.find(|(_, token)| !grows(token))?;
+    (leads.iter().all(is_lead) && is_noun(noun)).then_some(at)
+}
+
+/// True for a known noun for parts.
+fn is_noun(token: &Token) -> bool {
+    let nouns = [PART_NOUNS, PLACE_NOUNS, OTHER_NOUNS];
+    nouns.iter().any(|list| lists(list, bare(token)))
+}
+
+/// True for a token that can name the parts.
+fn is_name(token: &Token) -> bool {
+    matches!(token.part, TokenPart::Word(_)) || is_noun(token)
 }
 
 /// True if the word says what the part did, and so is not a part of its noun: "which brand sold
