@@ -9,57 +9,53 @@ use regex::Regex;
 use crate::reading::text::{TextToken, TokenKind, stem, tokenize};
 
 /// Words that do not name a figure, in labels or in questions.
-pub(crate) const FILLERS: &str = "a an the of in on at for to from by with and or as is was were are be been \
-    being did do does has have had what how much many there we our us i you your it its they \
-    them their this that these those he she company companies firm group business amount amounts \
-    value values figure figures number numbers year years yearly fiscal reported recorded report \
-    record made make earn earned generate generated come came comes ended during please tell \
-    altogether respectively over between through until across - &";
+pub(crate) static FILLERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let words = "a an the of in on at for to from by with and or as is was were are be been being \
+        did do does has have had what how much many there we our us i you your it its they them \
+        their this that these those he she company companies firm group business amount amounts \
+        value values figure figures number numbers year years yearly fiscal reported recorded \
+        report record made make earn earned generate generated come came comes ended during \
+        please tell altogether respectively over between through until across - &";
+    words.split_whitespace().collect()
+});
 
 /// Words of questions about reports that do not change what is asked. People put them around the
 /// name of a figure: "how much went out the door for rent".
-pub(crate) const NOISE: &str = "about again all-in altogether around away back bad big bring bringing \
-    brings brought carry carrying carried charge charged currently door fast find give go goes \
-    going gone good handed hold held holding how incur incurred into just keep kept laid large lay left let \
-    look looking me need onto order out outlay overall pass please post posted put puts quick \
-    quickly quite rapidly say see sit size spend spending spends spent stood strongly take taken takes \
-    thanks took toward towards use using want went whole win worldwide would \
-    know get gets got getting show shows showed high huge lot lots money dollar dollars \
-    us usd be can could should may might must will shall so such then there here now only also even still yet \
-    according statement statements sheet sheets balance expressed terms printed amount sum level levels \
-    invest invested owe owed owes pay pays paying report owns own airline insurer retailer manufacturer";
+pub(crate) const NOISE: &str = "about again around away back bad big bring bringing brings \
+    brought carry carrying carried charge charged currently door fast find give go goes going \
+    gone good handed hold held holding incur incurred into just keep kept laid large lay left let \
+    look looking me need onto order out outlay overall pass post posted put puts quick quickly \
+    quite rapidly say see sit size spend spending spends spent stood strongly take taken takes \
+    thanks took toward towards use using want went whole win worldwide would know get gets got \
+    getting show shows showed high huge lot lots money dollar dollars usd can could should may \
+    might must will shall so such then here now only also even still yet according statement \
+    statements sheet sheets balance expressed terms printed sum level levels invest invested owe \
+    owed owes pay pays paying owns own airline insurer retailer manufacturer";
 
 /// Verbs between the whole and the part: "what share of sales came from A?"
-pub(crate) const VERBS: &str = "is was are were comes came come made did do does has had have earned \
-    stemmed derived billed goes went";
+pub(crate) const VERBS: &str = "is was are were comes came come made did do does has had have \
+    earned stemmed derived billed goes went";
 
 /// Pronouns that refer to an earlier question.
 pub(crate) const PRONOUNS: &str = "it its that this these those they them";
 
 /// Words of a label that a question can omit without asking for another row: "Total net sales".
-const LIGHT: &str = "total overall actual consolidated equivalents attributable net subtotal end";
-
-/// Words of a section that say where in a statement a row is, but not whose figures these are.
-pub(crate) const STRUCTURAL: &str = "assets liabilities equity current noncurrent non operating investing financing activities cash flow flows \
-    costs expenses revenue revenues sales income earnings loss other statement adjustments reconcile \
-    provided used change changes per share shares stockholders shareholders common stock capital basic \
-    diluted commitments contingencies continuing operations partners members deficit class b \
-    calculation numerator denominator";
+static LIGHT: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stemmed("total overall actual consolidated equivalents attributable net subtotal end")
+});
 
 /// Words that a question can add to a label: "people" in "how many people are employees".
-pub(crate) const LOOSE: &str = "due people persons work";
-
-static LIGHT_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stemmed(LIGHT));
-static LOOSE_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stemmed(LOOSE));
+pub(crate) static LOOSE: LazyLock<HashSet<String>> =
+    LazyLock::new(|| stemmed("due people persons work"));
 
 /// True for a word with which a question can ask for any figure, so that no label need have it:
 /// "total" and "due" in "the total due".
 pub(crate) fn is_loose(word: &str) -> bool {
-    word == "total" || LOOSE_STEMS.contains(word)
+    word == "total" || LOOSE.contains(word)
 }
 
 pub(crate) fn is_light(word: &str) -> bool {
-    LIGHT_STEMS.contains(word) || word.chars().all(|c| !c.is_alphabetic())
+    LIGHT.contains(word) || word.chars().all(|c| !c.is_alphabetic())
 }
 
 /// True if a space-separated list has exactly this word.
@@ -84,15 +80,12 @@ pub(crate) fn stemmed(list: &str) -> HashSet<String> {
     words.map(|word| stem(word).into_owned()).collect()
 }
 
-static FILLER_WORDS: LazyLock<HashSet<&str>> =
-    LazyLock::new(|| FILLERS.split_whitespace().collect());
-
 /// The stems of the words and numbers of a text that name something, in lower case.
 pub(crate) fn stems(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     let names = |token: &TextToken<'_>| {
         let named = matches!(token.kind, TokenKind::Word | TokenKind::Number);
-        named && !FILLER_WORDS.contains(token.text.as_ref())
+        named && !FILLERS.contains(token.text.as_ref())
     };
     let stems = |chunk: &str| -> Vec<String> {
         // "Units sold" are not sales, so "sold" keeps its form.

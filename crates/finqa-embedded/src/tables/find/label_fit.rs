@@ -7,13 +7,20 @@ use crate::reading::outflow::names_cost;
 use crate::tables::page::table::{Label, ReportColumn, ReportRow, ReportTable, SCOPES};
 use crate::tables::page::weights::Weights;
 use crate::tables::stems::Stems;
-use crate::tables::words::{STRUCTURAL, is_light, is_loose, same_word};
+use crate::tables::words::{is_light, is_loose, same_word};
 
 /// Words of a label that do not make it another figure: "Sales, unaudited" are sales.
 static UNMEANT: Stems =
     Stems::new("expense period year quarter group abstract note unaudited successor predecessor");
 
-static STRUCTURAL_STEMS: Stems = Stems::new(STRUCTURAL);
+/// Words of a section that say where in a statement a row is, but not whose figures these are.
+static STRUCTURAL: Stems = Stems::new(
+    "assets liabilities equity current noncurrent non operating investing financing activities \
+     cash flow flows costs expenses revenue revenues sales income earnings loss other statement \
+     adjustments reconcile provided used change changes per share shares stockholders \
+     shareholders common stock capital basic diluted commitments contingencies continuing \
+     operations partners members deficit class b calculation numerator denominator",
+);
 
 /// Words of a section that would name another figure if the row itself had them: "operating".
 static SECTION_STEMS: Stems = Stems::new("operating net gross cash adjustments provided used");
@@ -281,7 +288,7 @@ impl Comparison<'_> {
         let of_part = |word: &&String| match self.table.statement {
             // "Sale" names a part only in "held for sale".
             Some(_) => PARTS.contains(*word) && (*word != "sale" || held),
-            None => !STRUCTURAL_STEMS.contains(*word) && !self.weights.is_soft(word),
+            None => !STRUCTURAL.contains(*word) && !self.weights.is_soft(word),
         };
         let of_whom: Vec<String> = section.iter().filter(of_part).cloned().collect();
         let heads = |word: &str| section.iter().any(|own| own.starts_with(word));

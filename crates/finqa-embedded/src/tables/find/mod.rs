@@ -26,7 +26,7 @@ use crate::tables::page::figure::ReportFigure;
 use crate::tables::page::table::{Label, Place};
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
 use crate::tables::question::operand::Operand;
-use crate::tables::words::{LOOSE, SaidWord, lists_stem};
+use crate::tables::words::{LOOSE, SaidWord};
 use fit::FitFigure;
 
 /// An expression over the cells of tables.
@@ -172,7 +172,7 @@ impl Tables {
             return Ok(());
         };
         let says =
-            |word: &String| self.says(word) || lists_stem(LOOSE, word) || table.is_heading(word);
+            |word: &String| self.says(word) || LOOSE.contains(word) || table.is_heading(word);
         let word = of.words.iter().find(|word| !says(&word.stem));
         let unnamed = of.names.iter().find(|one| {
             let mut names = one.concept.names.iter();

@@ -7,12 +7,14 @@ use super::table::ReportTable;
 use crate::tables::words::stemmed;
 
 /// Words that do not name a figure by themselves, so a label can lack them: "segment", "spent".
-const SOFT: &str = "since total group overall consolidated net expense cost charge spending line item segment region \
-    category product market geographic business division spend spent amount went book hold held \
-    worth dollar dollars used cash-flow statement sheet income-statement period year quarter month week date time \
-    brought billed company's out up per-share reported accounting principle";
-
-static SOFT_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stemmed(SOFT));
+static SOFT: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stemmed(
+        "since total group overall consolidated net expense cost charge line item segment region \
+        category product market geographic business division spend amount went book hold worth \
+        dollar used cash-flow statement sheet income-statement period year quarter month week \
+        date time brought billed company's out up per-share reported accounting principle",
+    )
+});
 
 /// The weights of words: the rarer a word is among the labels of a report, the larger.
 #[derive(Debug)]
@@ -47,7 +49,7 @@ impl Weights {
 
     /// True if a label can lack the word: a soft word, or one of the company's name.
     pub(crate) fn is_soft(&self, word: &str) -> bool {
-        SOFT_STEMS.contains(word) || self.is_of_company(word)
+        SOFT.contains(word) || self.is_of_company(word)
     }
 
     pub(crate) fn is_of_company(&self, word: &str) -> bool {

@@ -318,7 +318,7 @@ impl QuestionWords<'_> {
             && !word.stems.iter().any(|stem| self.tables.says(stem));
         word.stems.is_empty()
             || noun
-            || lists(FILLERS, word.text)
+            || FILLERS.contains(word.text)
             || !single && lists(NOISE, word.text) && !self.labels.has(&word.range)
     }
 
