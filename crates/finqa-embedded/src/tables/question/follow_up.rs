@@ -244,19 +244,23 @@ static RELATED: LazyLock<Regex> = LazyLock::new(|| {
 static VERB: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)\b(?:was|were|is|are|did|do|does|has|have|had|will|how)\b"));
 
-/// Gives a bare name ("free cash flow?") the period of the last question. If both questions ask for
-/// the same figure, stores the last period in `before`. Returns the reason for doubt if the
-/// question may still be about the last figure or the last part.
-pub(crate) fn settle(before: &Asked, asked: &mut Asked, text: &str) -> Option<String> {
+/// Stores the period of the last question in a figure that is the same in another period.
+fn store_period(before: &Asked, asked: &mut Asked) {
+    let figures = [&before.operation, &asked.operation] == [&Operation::Figure; 2];
     if let ([last], [of]) = (before.operands.as_slice(), asked.operands.as_mut_slice()) {
         let periods = (last.spans.as_slice(), of.spans.as_slice());
         let apart = matches!(periods, ([last], [own]) if last != own);
-        let figures = [&before.operation, &asked.operation] == [&Operation::Figure; 2];
         of.before.clear();
         if figures && apart && of.is_same_figure(last) {
             of.before.clone_from(&last.spans);
         }
     }
+}
+
+/// Stores the last period in the figure, and gives it to a bare name ("free cash flow?"). Returns
+/// the reason for doubt if the question may still be about the last figure or the last part.
+pub(crate) fn settle(before: &Asked, asked: &mut Asked, text: &str) -> Option<String> {
+    store_period(before, asked);
     let looks_up = asked.operation == Operation::Figure;
     if RELATED.is_match(text) && looks_up {
         return Some("the question is about the figure before it".to_owned());
@@ -296,30 +300,18 @@ pub(crate) fn completed(tables: &Tables, before: &Asked, tokens: &[Token]) -> Op
     let told: Vec<Token> = told.cloned().collect();
     // No cue is allowed, because it would ask for another operation.
     let new = operand(&told, Some(&[])).filter(|_| is_elliptical(tokens))?;
-    let mut out = before.clone();
     // "And at the end of 2030?" has only light words besides its period.
     let stems = told.iter().flat_map(Token::stems);
     let stems: Vec<String> = stems.filter(|stem| !is_light(stem)).cloned().collect();
-    if stems.is_empty() && new.spans.is_empty() {
+    // New words would change each of several operands.
+    let clear = stems.is_empty() || before.operands.len() == 1;
+    if stems.is_empty() && new.spans.is_empty() || !clear {
         return None;
     }
+    let mut out = before.clone();
     for of in &mut out.operands {
-        let count = of.spans.len();
         if !new.spans.is_empty() {
-            let part = |span: &Period| span.length() < 12;
-            let whole = |span: &Period| span.months.is_none() && span.end.month.is_none();
-            // "And in 2022?" after a question for a quarter can mean the same quarter or the whole
-            // year.
-            let unclear = of.spans.iter().any(part) && new.spans.iter().any(whole);
-            // The new periods replace as many, or one is added to a question without a period.
-            if count.max(1) != new.spans.len() || unclear {
-                return None;
-            }
-            let year = of.spans.first().and_then(|span| span.end.year);
-            of.spans.clone_from(&new.spans);
-            for span in &mut of.spans {
-                span.end.year = span.end.year.or(year);
-            }
+            replace_spans(of, &new.spans)?;
         }
         if !stems.is_empty() {
             of.rows.clear();
@@ -330,6 +322,23 @@ pub(crate) fn completed(tables: &Tables, before: &Asked, tokens: &[Token]) -> Op
             of.names.extend(new.names.iter().copied());
         }
     }
-    // New words would change each of several operands.
-    (stems.is_empty() || out.operands.len() == 1).then_some(out)
+    Some(out)
+}
+
+/// Gives a figure other periods; `None` if it is unclear which of its periods they replace.
+fn replace_spans(of: &mut Operand, new: &[Period]) -> Option<()> {
+    let part = |span: &Period| span.length() < 12;
+    let whole = |span: &Period| span.months.is_none() && span.end.month.is_none();
+    // "And in 2022?" after a question for a quarter can mean the same quarter or the whole year.
+    let unclear = of.spans.iter().any(part) && new.iter().any(whole);
+    // The new periods replace as many, or one is added to a question without a period.
+    if of.spans.len().max(1) != new.len() || unclear {
+        return None;
+    }
+    let year = of.spans.first().and_then(|span| span.end.year);
+    of.spans = new.to_vec();
+    for span in &mut of.spans {
+        span.end.year = span.end.year.or(year);
+    }
+    Some(())
 }
