@@ -328,13 +328,13 @@ fn text(cells: &[Cell], c: usize) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use finqa_core::question::Document;
 
     use super::*;
 
     /// Reads a page with these rows, whose cells are separated by `|`.
-    fn read(rows: &[&str]) -> Option<TransactionList> {
+    pub(crate) fn read(rows: &[&str]) -> Option<TransactionList> {
         let row = |row: &&str| row.split('|').map(str::to_owned).collect::<Vec<_>>();
         let document = Document {
             table: rows.iter().map(row).collect(),
@@ -354,13 +354,9 @@ mod tests {
     fn a_heading_says_whether_a_column_has_amounts_and_whether_they_add_up() {
         let words = "amount amounts value total sum spent spending paid cost costs expense expenses \
             debit credit sales revenue turnover income betrag";
+        let with = |header: &str| read(&[header, "2031-01-05|Rewe|12", "2031-01-09|Halden|20"]);
         for word in words.split(' ') {
-            let header = format!("Date|Shop|{word}");
-            let list = read(&[
-                header.as_str(),
-                "2031-01-05|Rewe|12",
-                "2031-01-09|Halden|20",
-            ]);
+            let list = with(&format!("Date|Shop|{word}"));
             assert_eq!(list.map(|list| list.amounts), Some(vec![2]), "{word}");
         }
         let balances = "balance running cumulative price rate no id ref year month day";
@@ -368,23 +364,14 @@ mod tests {
         for (words, adds_up) in [(balances, false), (counts, true)] {
             for word in words.split(' ') {
                 let header = format!("Date|Shop|{word} amount|Amount");
-                let rows = [
-                    header.as_str(),
-                    "2031-01-05|Rewe|5|12",
-                    "2031-01-09|Halden|6|20",
-                ];
-                let list = read(&rows).unwrap_or_else(|| panic!("{word}"));
+                let list = read(&[&*header, "2031-01-05|Rewe|5|12", "2031-01-09|Halden|6|20"]);
+                let list = list.unwrap_or_else(|| panic!("{word}"));
                 assert_eq!(list.amounts, [3], "{word}");
                 assert_eq!([2, 3].map(|c| list.adds_up(c)), [adds_up, true], "{word}");
             }
         }
         for word in "client customer invoice sales revenue income buyer donor".split(' ') {
-            let header = format!("Date|{word}|Amount");
-            let list = read(&[
-                header.as_str(),
-                "2031-01-05|Rewe|12",
-                "2031-01-09|Halden|20",
-            ]);
+            let list = with(&format!("Date|{word}|Amount"));
             assert!(list.is_some_and(|list| list.is_of_income()), "{word}");
         }
     }

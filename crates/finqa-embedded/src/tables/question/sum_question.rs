@@ -304,25 +304,16 @@ fn name_at<'q>(list: &TransactionList, words: &[&'q str]) -> Option<(usize, Vec<
 
 #[cfg(test)]
 mod tests {
-    use finqa_core::question::Document;
-
     use super::*;
+    use crate::tables::page::transactions::tests::read as list_of;
 
     /// A question about a list with the payee "Rewe"; `None` if it does not ask for a sum, or not
     /// surely.
     fn read(question: &str) -> Option<SumQuestion<'_>> {
         let rows = [
-            ["Date", "Shop", "Amount"],
-            ["2031-01-05", "Rewe", "-12"],
-            ["2031-01-09", "Boss", "20"],
+            "Date|Shop|Amount", "2031-01-05|Rewe|-12", "2031-01-09|Boss|20",
         ];
-        let document = Document {
-            table: rows.map(|row| row.map(str::to_owned).to_vec()).to_vec(),
-            own: true,
-            ..Document::default()
-        };
-        let list = TransactionList::read(&document.page().table).unwrap();
-        SumQuestion::read(&list, question)?.ok()
+        SumQuestion::read(&list_of(&rows).unwrap(), question)?.ok()
     }
 
     #[test]
