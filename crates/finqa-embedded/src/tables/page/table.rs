@@ -174,7 +174,9 @@ impl ReportTable {
             above: title,
             scaled: table.caption().is_some_and(|unit| unit.scale.is_some()),
         };
-        out.rows = out.read_rows(table, days);
+        let mut rows = out.read_rows(table, days);
+        out.add_sections(&mut rows);
+        out.rows = rows;
         out.ends = out.total_of_parts();
         out
     }
@@ -192,16 +194,14 @@ impl ReportTable {
         }
     }
 
-    /// The rows, with their figures, units and the section headings above them.
+    /// The rows, with their figures and units and without sections.
     fn read_rows(&self, table: &Table, days: DayOrder) -> Vec<ReportRow> {
         let is_of_percent = |at: usize| !self.single && table.is_of_percent(at);
         let percent: Vec<bool> = (0..self.columns.len()).map(is_of_percent).collect();
         let is_unit =
             |column: &ReportColumn| lists("unit units currency", &column.printed.to_lowercase());
         let unit = self.columns.iter().position(is_unit);
-        let stems = |heading: &str| plain_stems(&heading.replace("[Line Items]", "")).into();
-        let mut section: (Arc<str>, Arc<[String]>) = Default::default();
-        let (mut after_heading, mut known) = (false, HashSet::new());
+        let mut known = HashSet::new();
         let mut rows = Vec::with_capacity(table.rows().len());
         for (at, (row, cells)) in table.rows().iter().zip(table.cells()).enumerate() {
             let mut read = ReportRow::read(&row.label, self, days);
@@ -222,33 +222,43 @@ impl ReportTable {
             let unit = unit.and_then(|at| cells.get(at));
             let unit = unit.filter(|cell| cell.number.is_none());
             read.unit = unit.map_or_else(String::new, |cell| cell.raw.to_string());
-            let blank = read.cells.iter().all(Option::is_none) && read.unread.is_empty();
-            let heading = at > 0 && blank;
+            rows.push(read);
+        }
+        rows
+    }
+
+    /// Adds the section headings above each row. A heading is a row without figures.
+    fn add_sections(&self, rows: &mut [ReportRow]) {
+        let stems = |heading: &str| plain_stems(&heading.replace("[Line Items]", "")).into();
+        let mut section: (Arc<str>, Arc<[String]>) = Default::default();
+        let mut after_heading = false;
+        for (at, row) in rows.iter_mut().enumerate() {
             // "Total assets" below "Current assets" does not belong to that section, and "Net cash
             // from operating activities" not to the section of working capital above it.
+            let words = &row.label.words;
             let apart = match self.statement {
-                _ if self.single => read.label.total && read.label.words.len() > 1,
-                Some(Statement::Flows) => CASH_OF_ACTIVITIES
-                    .iter()
-                    .all(|word| read.label.words.contains(word)),
+                _ if self.single => row.label.total && words.len() > 1,
+                Some(Statement::Flows) => {
+                    CASH_OF_ACTIVITIES.iter().all(|word| words.contains(word))
+                }
                 _ => false,
             };
             if !apart {
-                (read.heading, read.section) = section.clone();
+                (row.heading, row.section) = section.clone();
             }
+            let blank = row.cells.iter().all(Option::is_none) && row.unread.is_empty();
+            let heading = at > 0 && blank;
             if heading {
                 // A heading directly below another one is a part of it, so its name has both.
                 let name: Arc<str> = if after_heading && !self.single {
-                    format!("{} {}", section.0, row.label).into()
+                    format!("{} {}", section.0, row.printed).into()
                 } else {
-                    row.label.as_str().into()
+                    row.printed.as_str().into()
                 };
                 section = (Arc::clone(&name), stems(&name));
             }
             after_heading = heading;
-            rows.push(read);
         }
-        rows
     }
 
     /// The stems of all labels and of the title.
