@@ -15,7 +15,7 @@ pub(crate) static FILLERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
         their this that these those he she company companies firm group business amount amounts \
         value values figure figures number numbers year years yearly fiscal reported recorded \
         report record made make earn earned generate generated come came comes ended during \
-        please tell altogether respectively over between through until across - &";
+        please tell altogether respectively over between through until across &";
     words.split_whitespace().collect()
 });
 

@@ -117,7 +117,7 @@ const CUES: [(Cue, &str); 34] = [
     (Cue::Covers, "cover|covers|covered"),
     (Cue::Than, "than"),
     (Cue::To, "to"),
-    (Cue::Versus, "compared to|compared with|versus|vs|vs.|against"),
+    (Cue::Versus, "compared to|compared with|versus|vs|against"),
 ];
 
 /// The longest cue that these words begin with, and its number of words.
