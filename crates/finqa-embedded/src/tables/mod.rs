@@ -20,6 +20,48 @@
 //! - `compute` applies the operation to these figures.
 //! - `confidence` says how likely the answer is right, and `explain` how it was found.
 //!
+//! The way of a question:
+//!
+//! ```text
+//! step                                 function                     file
+//! read the page, once                  Tables::read                 page/mod.rs
+//! the earlier questions, then this     answer, turn                 mod.rs
+//! a sum of transactions ends here      of_list                      compute/spent.rs
+//! split the text into tokens           question::read               question/mod.rs
+//! complete a follow-up                 follow_up::completed         question/follow_up.rs
+//! a whole label is repeated (report)   whole_label                  find/whole_label.rs
+//! operation and operands               asked::read                  question/asked.rs
+//! answer by the labels, with doubts    of_labels                    mod.rs
+//! a formula that the question gives    spelled                      compute/spelled.rs
+//! otherwise its operation              compute                      compute/operation.rs
+//! the figure of an operand             figure, figure_near          find/mod.rs
+//! the cells that fit it                candidates                   find/fit.rs
+//! the best of these cells              printed                      find/printed.rs
+//! a measure by its formula             measure                      find/measure.rs
+//! two figures of one table             listed, paired               find/lists.rs
+//! doubts by the words of the question  doubt_wording                compute/doubts.rs
+//! confidence                           weighed                      confidence.rs
+//! the answer for people                from_labels, from_report     ../answering/from_labels.rs
+//! ```
+//!
+//! An answer has one doubt. It is decided in this order, and the first one is kept unless a step
+//! says otherwise:
+//!
+//! 1. The figures: `find/printed.rs`, `find/lists.rs` for two figures of one table, and
+//!    `find/measure.rs` and `find/parts.rs` for computed ones. A tag of the right element replaces
+//!    a figure in doubt (`by_tag` in `find/witnesses.rs`).
+//! 2. The operation: `doubted` in `compute/operation.rs` takes the operation's own doubt, then the
+//!    first of its figures, then what the question asks for in vain (`compute/unmet.rs`). The
+//!    largest of a series (`compute/ranked.rs`) and a list of periods (`compute/series.rs`) have
+//!    the doubt of their figures or that of `may_count` (`compute/counts.rs`). If a look-up in a
+//!    report fails, `of_labels` makes a guess, and the reason is its doubt.
+//! 3. The words of the question: most doubts of `compute/doubts.rs` replace those before them.
+//! 4. A question that depends on an earlier one that is not sure: `of_labels` replaces all others.
+//! 5. `confidence.rs` drops a guess whose labels have too few names of the question, and a guess
+//!    of one cell if words of the question are unused. Only the doubt is left. In a list of
+//!    transactions, `answer_of` drops every answer by the labels that is in doubt.
+//! 6. `answering/from_labels.rs` adds a doubt about units to an answer without a doubt.
+//!
 //! The dataset's pages are not read this way: their questions name rows loosely, and the
 //! weights learn what they mean.
 //!

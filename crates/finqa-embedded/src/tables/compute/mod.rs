@@ -1,5 +1,16 @@
-//! Computes what a question asks for from the figures of its operands: `operation` starts, and each
-//! other file has one kind of operation or one reason to doubt its result.
+//! Computes what a question asks for from the figures of its operands.
+//!
+//! - `operation`: applies the operation of the question (`compute`), and joins the doubts.
+//! - `direct_answer`: the type of an answer, and how its figures are shown.
+//! - `spelled`: a formula that the question spells out.
+//! - `pairs`: the two figures of a share or a ratio.
+//! - `series`: figures of several periods, or of all rows or columns.
+//! - `lines`: the rows and columns whose figures `series` can compare.
+//! - `ranked`: the best part of a whole, the largest of a series, the larger of two.
+//! - `spent`: the sum of rows of a list of transactions.
+//! - `unmet`: the doubt that the figures lack something that the question asks for.
+//! - `counts`: the doubt that a row counts things, so that the scale of its table does not apply.
+//! - `doubts`: the doubts that the words of the question raise, whichever figure answers it.
 
 pub(super) mod counts;
 pub(super) mod direct_answer;

@@ -1,4 +1,19 @@
-//! Finds the figure that an operand names, or the reason why no figure is sure.
+//! Finds the figure that an operand names, or the reason why no figure is sure. This file chooses
+//! between a printed figure, a quotient, a measure and a sum of parts.
+//!
+//! - `fit`: the cells that may be the figure, with their scores.
+//! - `label_fit`: the score of a cell by its labels.
+//! - `periods`: which cells are of the period asked for.
+//! - `statements`: figures with one name in two statements or sheets, balances and their changes.
+//! - `witnesses`: the tags that confirm or contradict a figure.
+//! - `printed`: the best cell, with a doubt if another one fits as well.
+//! - `measure`: a measure by its formula in `concepts.txt`.
+//! - `parts`: a sum of rows that are parts of the figure, and a whole without a part.
+//! - `sums`: adds up amounts, and checks that they have one unit.
+//! - `lists`: the figures of several operands, if possible in one row or column.
+//! - `groups`: the rows or columns that add up to a whole.
+//! - `whole_label`: a question that repeats a label in full.
+//! - `sentences`: a sentence of a report that states the figure.
 
 pub(super) mod fit;
 pub(super) mod groups;
