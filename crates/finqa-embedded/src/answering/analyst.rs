@@ -229,7 +229,7 @@ impl EmbeddedAnalyst {
         // In the dataset, nearly all stand-alone questions need a calculation, but hardly any first
         // turn of a conversation does. Users ask both about their own pages, so there a question
         // counts as a first turn.
-        let alone = question.kind == QuestionKind::StandAlone && !facts.own;
+        let alone = question.kind == QuestionKind::StandAlone && !facts.users_page;
         let buckets = proposal::after_shapes(asked, state, alone);
         let proposal = self.weights.shapes.propose(&buckets);
         let (plans, follow_ups) = plans(q, &proposal);

@@ -36,7 +36,7 @@ pub(crate) fn signals(
     let Some((score, best)) = ranked.first() else {
         return vec![0.0; SIGNAL_NAMES.len()];
     };
-    let (alone, own) = (history.is_empty(), context.own);
+    let (alone, own_history) = (history.is_empty(), context.own_history);
     let odds = odds(ranked);
     let name = shape_name(&best.expr);
     let proposed = context.shape_odds(shape(&best.expr));
@@ -49,14 +49,14 @@ pub(crate) fn signals(
     let one_of = |names: &[&str]| flag(names.contains(&name));
     vec![
         flag(alone),
-        flag(own),
-        flag(!alone && !own),
+        flag(own_history),
+        flag(!alone && !own_history),
         flag(alone) * odds,
-        flag(own) * odds,
-        flag(!alone && !own) * odds,
+        flag(own_history) * odds,
+        flag(!alone && !own_history) * odds,
         flag(alone && look_up) * odds,
-        flag(own) * count(history.len().min(5)),
-        flag(own && repeats),
+        flag(own_history) * count(history.len().min(5)),
+        flag(own_history && repeats),
         context.uncovered(&best.expr),
         context.unknown(),
         flag(missing),
@@ -72,8 +72,8 @@ pub(crate) fn signals(
         flag(best.expr.parts().len() > 5),
         flag(alone && !context.alone),
         flag(alone) * score,
-        flag(own) * score,
-        flag(!alone && !own) * score,
+        flag(own_history) * score,
+        flag(!alone && !own_history) * score,
         // Even with a large lead, about one stand-alone answer in ten differs from gold.
         flag(alone) * odds * odds,
     ]

@@ -53,7 +53,8 @@ pub(crate) fn doubt(
     best: &RankedAnswer,
     confidence: f64,
 ) -> Option<String> {
-    let (asked, own, value) = (context.asked, context.facts.own, &best.value);
+    let (asked, value) = (context.asked, &best.value);
+    let users_page = context.facts.users_page;
     let mut beyond = BEYOND.iter();
     let beyond = beyond.find(|(said, _, answers)| asks(context, said) && !answers(best));
     if let Some((_, what, _)) = beyond {
@@ -67,11 +68,11 @@ pub(crate) fn doubt(
     }
     // The choice is fitted to the dataset, so the kind of the value is only checked on a user's
     // page.
-    if own && asked.asks_yes_no() && value.yes_no().is_none() {
+    if users_page && asked.asks_yes_no() && value.yes_no().is_none() {
         return Some("the question asks for yes or no".to_owned());
     }
     let percent = best.unit.kind == UnitKind::Percent || best.in_percent;
-    if own && asked.percent() && !percent && value.number().is_some() {
+    if users_page && asked.percent() && !percent && value.number().is_some() {
         return Some("the question asks for a percentage".to_owned());
     }
     let mut years = asked.years.iter();
@@ -79,7 +80,7 @@ pub(crate) fn doubt(
         return Some(format!("the page has no {year}"));
     }
     // The weights have not learned how users name rows, so on a user's page one word is enough.
-    let most = if own { f64::MIN_POSITIVE } else { 0.5 };
+    let most = if users_page { f64::MIN_POSITIVE } else { 0.5 };
     if context.unknown() >= most
         && let Some(word) = lacking_words(context).first()
     {
@@ -102,7 +103,7 @@ pub(super) fn dated_otherwise(context: &ChoiceContext<'_>, expr: &Expr) -> Optio
             _ => None,
         })
         .collect();
-    let year = *years?.first().filter(|_| context.facts.own)?;
+    let year = *years?.first().filter(|_| context.facts.users_page)?;
     Some(format!("the page has it for {year}, not {asked}"))
 }
 

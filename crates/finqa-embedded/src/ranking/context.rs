@@ -79,7 +79,7 @@ pub(crate) struct ChoiceContext<'a> {
     /// The query for the question as a whole.
     pub(super) whole: SlotQuery,
     /// True if an earlier answer is predicted and not gold, so that it can be wrong.
-    pub(crate) own: bool,
+    pub(crate) own_history: bool,
     /// `EarlierTurn::behind` of the last turn and of the one before it; 0 with a given history.
     pub(crate) behind: [f64; 2],
     /// Queries for the operands that the question describes, by `alone::roles`.
@@ -107,7 +107,7 @@ impl<'a> ChoiceContext<'a> {
         sketches: Option<[f64; SKETCHES.len()]>,
     ) -> Self {
         let (facts, asked, state) = (q.facts, q.asked, q.state);
-        let own = history.iter().any(|turn| turn.source == HistorySource::Own);
+        let own_history = history.iter().any(|turn| turn.source == HistorySource::Own);
         let behind = |k: usize| state.back(k).map_or(0.0, |turn| turn.behind(facts));
         // Below any magnitude, so every number of a column of percentages counts as its largest.
         let mut largest = vec![f64::MIN; facts.columns.len()];
@@ -149,8 +149,12 @@ impl<'a> ChoiceContext<'a> {
             best_facts: rank(facts, &whole, BEST_FACTS),
             whole,
             roles: roles(q),
-            own,
-            behind: if own { [0, 1].map(behind) } else { [0.0; 2] },
+            own_history,
+            behind: if own_history {
+                [0, 1].map(behind)
+            } else {
+                [0.0; 2]
+            },
             extreme: asked.extreme(),
         }
     }

@@ -86,7 +86,7 @@ const DETAILS: [Detail; 54] = [
     ("behind the best of its kind", |s| s.candidate.rank.behind_shape),
     ("value on the page", |s| flag(s.used.len() > 1 && s.value.is_some_and(|v| s.is_printed(v)))),
     ("words of no number's label", |s| s.context.uncovered(&s.candidate.filled.expr)),
-    ("own history", |s| flag(s.context.own)),
+    ("own history", |s| flag(s.context.own_history)),
     ("last answer behind its best fact", |s| s.context.behind[0]),
     ("answer before behind its best fact", |s| s.context.behind[1]),
     ("largest or smallest asked for", |s| s.extreme()),

@@ -41,7 +41,7 @@ pub(crate) struct Facts {
     pub(crate) vectors: Vec<Option<u16>>,
     /// True for a page of the user's own. The repairs of characters that the dataset lost are
     /// skipped, because they would erase `2013` and `2014` from it.
-    pub own: bool,
+    pub users_page: bool,
 }
 
 impl Facts {
@@ -50,7 +50,7 @@ impl Facts {
     pub(crate) fn read(document: &Document, slot_weights: &[f64]) -> Self {
         let mut facts = Self {
             slot_weights: slot_weights.to_vec(),
-            own: document.own,
+            users_page: document.own,
             ..Self::default()
         };
         facts.read_table(document, 0..usize::MAX, |_, _| true);
@@ -70,7 +70,7 @@ impl Facts {
         let rows = cells.iter().map(|(row, _)| *row);
         let (first, last) = (rows.clone().min().unwrap_or(0), rows.max().unwrap_or(0));
         let mut facts = Self {
-            own: document.own,
+            users_page: document.own,
             rows_above: first,
             ..Self::default()
         };
@@ -173,7 +173,7 @@ impl Facts {
     /// user's page with [`as_written`].
     pub(crate) fn written(&self, text: &str) -> String {
         let lower = text.to_lowercase();
-        if self.own {
+        if self.users_page {
             as_written(&lower).into_owned()
         } else {
             lower
@@ -205,7 +205,7 @@ impl Facts {
     ) {
         let table = &document.page().table;
         // In a user's table, each cell has a scale of its own (`scale_at` below).
-        let caption = table.caption().filter(|_| !self.own);
+        let caption = table.caption().filter(|_| !self.users_page);
         self.scale = caption.and_then(|caption| caption.scale);
         for (i, column) in table.columns().iter().enumerate() {
             let name = column.label.as_str();
@@ -220,7 +220,7 @@ impl Facts {
                 years: years_in(name).into(),
             });
         }
-        if self.own {
+        if self.users_page {
             self.date_repeated_columns();
         }
         let rows = table.rows().iter().zip(table.cells()).enumerate();
@@ -254,10 +254,10 @@ impl Facts {
                 // In the dataset, `2013` and `2014` can be the remains of a dash. They are skipped
                 // even in a column of years; docs/decisions.md has the accuracy without this
                 // exception.
-                let lost = cell.is_lost_dash() && !self.own;
+                let lost = cell.is_lost_dash() && !self.users_page;
                 let number = cell.number.as_ref().filter(|_| !lost);
                 if let Some(number) = number.filter(|number| r > 0 || !heading(number)) {
-                    let scale = table.scale_at(r, c).filter(|_| self.own);
+                    let scale = table.scale_at(r, c).filter(|_| self.users_page);
                     self.push_cell(r, c, number, scale);
                 }
             }
@@ -328,7 +328,7 @@ impl Facts {
             let words = self.word_of_each(&tokens);
             let label: Arc<[u32]> = distinct(words.iter().flatten().copied()).into();
             let sentence = self.sentences.len();
-            for number in prose::numbers(&tokens, self.own) {
+            for number in prose::numbers(&tokens, self.users_page) {
                 let fact = prose::fact(&number, filed, sentence, &words, &label);
                 self.all.push(fact);
             }
@@ -420,10 +420,10 @@ mod tests {
             ["second", "2014"],
             ["third", "2015"],
         ];
-        let read = |own: bool| {
+        let read = |users_page: bool| {
             let document = Document {
                 table: cells.map(|row| row.map(str::to_owned).to_vec()).to_vec(),
-                own,
+                own: users_page,
                 ..Document::default()
             };
             let facts = Facts::read(&document, &[]);

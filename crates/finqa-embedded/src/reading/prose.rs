@@ -57,9 +57,9 @@ pub(crate) fn sentences(tokens: Vec<TextToken<'_>>) -> Vec<Vec<TextToken<'_>>> {
     out
 }
 
-/// The amounts of a sentence with their years. `own` is true for a page of the user's, where `2013`
-/// and `2014` are always years.
-pub(crate) fn numbers(tokens: &[TextToken<'_>], own: bool) -> Vec<ProseNumber> {
+/// The amounts of a sentence with their years. `users_page` is true for a page of the user's,
+/// where `2013` and `2014` are always years.
+pub(crate) fn numbers(tokens: &[TextToken<'_>], users_page: bool) -> Vec<ProseNumber> {
     let mut out: Vec<ProseNumber> = Vec::new();
     // True inside parentheses that repeat the number before them: `13.4% ( 13.4 % )`.
     let mut repeats = false;
@@ -99,7 +99,7 @@ pub(crate) fn numbers(tokens: &[TextToken<'_>], own: bool) -> Vec<ProseNumber> {
         });
     }
     join_runs(tokens, &mut out);
-    date(tokens, &mut out, own);
+    date(tokens, &mut out, users_page);
     out
 }
 
@@ -144,11 +144,14 @@ fn join_runs(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber]) {
 
 /// The lists of years in a sentence, such as `2007 , 2006 and 2005`; a lone year is a list of one.
 /// Each year comes with the index of its token.
-fn year_runs(tokens: &[TextToken<'_>], own: bool) -> Vec<Vec<(usize, u16)>> {
+fn year_runs(tokens: &[TextToken<'_>], users_page: bool) -> Vec<Vec<(usize, u16)>> {
     let mut runs: Vec<Vec<(usize, u16)>> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         let before = token_before(tokens, at);
-        let Some(year) = token.year().filter(|_| own || is_true_year(token, before)) else {
+        let Some(year) = token
+            .year()
+            .filter(|_| users_page || is_true_year(token, before))
+        else {
             continue;
         };
         if let Some(run) = runs.last_mut()
@@ -190,8 +193,8 @@ fn is_true_year(token: &TextToken<'_>, before: Option<&TextToken<'_>>) -> bool {
 /// in between, else the last list before the amounts, else the next list with amounts in between.
 /// Other amounts take all years of one list: the next if it is at most ten tokens away, else the
 /// last before them, else the next at any distance, as long as no other amount is in between.
-fn date(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber], own: bool) {
-    let runs = year_runs(tokens, own);
+fn date(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber], users_page: bool) {
+    let runs = year_runs(tokens, users_page);
     let places: Vec<usize> = numbers.iter().map(|number| number.at).collect();
     for list in numbers.chunk_by_mut(|a, b| a.run == b.run) {
         let (Some(first), Some(last)) = (list.first(), list.last()) else {
