@@ -229,16 +229,18 @@ impl EmbeddedAnalyst {
         // In the dataset, nearly all stand-alone questions need a calculation, but hardly any first
         // turn of a conversation does. Users ask both about their own pages, so there a question
         // counts as a first turn.
-        let alone = question.kind == QuestionKind::StandAlone && !facts.users_page;
-        let buckets = proposal::after_shapes(asked, state, alone);
+        let as_dataset_question = question.kind == QuestionKind::StandAlone && !facts.users_page;
+        let buckets = proposal::after_shapes(asked, state, as_dataset_question);
         let proposal = self.weights.shapes.propose(&buckets);
         let (plans, follow_ups) = plans(q, &proposal);
-        let sketches = (!alone).then(|| {
+        let sketches = (!as_dataset_question).then(|| {
             let buckets = proposal::after_sketches(asked, state);
             self.weights.sketches.propose(&buckets)
         });
         let history = &question.history;
-        let context = ChoiceContext::new(q, history, alone, follow_ups, proposal, sketches);
+        let context = ChoiceContext::new(
+            q, history, as_dataset_question, follow_ups, proposal, sketches,
+        );
         (context, plans)
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn signals(
     let Some((score, best)) = ranked.first() else {
         return vec![0.0; SIGNAL_NAMES.len()];
     };
-    let (alone, own_history) = (history.is_empty(), context.own_history);
+    let (no_history, own_history) = (history.is_empty(), context.own_history);
     let odds = odds(ranked);
     let name = shape_name(&best.expr);
     let proposed = context.shape_odds(shape(&best.expr));
@@ -48,13 +48,13 @@ pub(crate) fn signals(
     let look_up = name.starts_with("look-up");
     let one_of = |names: &[&str]| flag(names.contains(&name));
     vec![
-        flag(alone),
+        flag(no_history),
         flag(own_history),
-        flag(!alone && !own_history),
-        flag(alone) * odds,
+        flag(!no_history && !own_history),
+        flag(no_history) * odds,
         flag(own_history) * odds,
-        flag(!alone && !own_history) * odds,
-        flag(alone && look_up) * odds,
+        flag(!no_history && !own_history) * odds,
+        flag(no_history && look_up) * odds,
         flag(own_history) * count(history.len().min(5)),
         flag(own_history && repeats),
         context.uncovered(&best.expr),
@@ -70,12 +70,12 @@ pub(crate) fn signals(
         one_of(&["product"]),
         // Two operations have at most five parts: two steps and three leaves.
         flag(best.expr.parts().len() > 5),
-        flag(alone && !context.alone),
-        flag(alone) * score,
+        flag(no_history && !context.as_dataset_question),
+        flag(no_history) * score,
         flag(own_history) * score,
-        flag(!alone && !own_history) * score,
+        flag(!no_history && !own_history) * score,
         // Even with a large lead, about one stand-alone answer in ten differs from gold.
-        flag(alone) * odds * odds,
+        flag(no_history) * odds * odds,
     ]
 }
 

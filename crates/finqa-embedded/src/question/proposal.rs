@@ -163,10 +163,18 @@ fn bucket<'a>(parts: impl IntoIterator<Item = &'a str>) -> usize {
 }
 
 /// The buckets of a question for [`ShapeModel`]; the classes of earlier turns are their shapes.
-pub(crate) fn after_shapes(asked: &Wording, state: &EarlierTurns, alone: bool) -> Vec<usize> {
+pub(crate) fn after_shapes(
+    asked: &Wording,
+    state: &EarlierTurns,
+    as_dataset_question: bool,
+) -> Vec<usize> {
     let turns = state.turns.iter();
     let before = turns.map(|turn| shape_name(&turn.expr));
-    buckets(&asked.phrase, &before.collect::<Vec<_>>(), alone)
+    buckets(
+        &asked.phrase,
+        &before.collect::<Vec<_>>(),
+        as_dataset_question,
+    )
 }
 
 /// The buckets of a question for [`SketchModel`]; the classes of earlier turns are their sketches.

@@ -113,11 +113,11 @@ impl Tables {
         earlier: &[&str],
         explanation: Option<&mut Explanation>,
     ) -> Option<TableResult<DirectAnswer>> {
-        let alone = earlier.is_empty();
+        let no_history = earlier.is_empty();
         let mut last: Option<Turn> = None;
         // An earlier question that is `None` leaves nothing for the next one to refer to.
         for text in earlier.iter().chain([&question]) {
-            last = self.turn(text, last.as_ref(), alone);
+            last = self.turn(text, last.as_ref(), no_history);
         }
         let turn = last?;
         let answer = self.answer_of(&turn);
@@ -128,9 +128,9 @@ impl Tables {
     }
 
     /// Reads a question after the last one. `None` if it is about a single table and cannot be
-    /// understood. `alone` is true if no question comes before it; it is then read as it is,
-    /// complete or not.
-    fn turn(&self, text: &str, last: Option<&Turn>, alone: bool) -> Option<Turn> {
+    /// understood. `no_history` is true if no question comes before it; it is then read as
+    /// it is, complete or not.
+    fn turn(&self, text: &str, last: Option<&Turn>, no_history: bool) -> Option<Turn> {
         if let Some(sum) = self.of_list(text) {
             return Some(Turn {
                 text: text.to_owned(),
@@ -149,7 +149,7 @@ impl Tables {
         let before = before.filter(|_| !complete);
         // With the parts that it keeps from the question before it.
         let completed = before.and_then(|before| follow_up::completed(self, before, &tokens));
-        if single && completed.is_none() && !complete && !alone {
+        if single && completed.is_none() && !complete && !no_history {
             return None;
         }
         let unsettled = completed.as_ref().and_then(|_| self.why_unsure(last?));
