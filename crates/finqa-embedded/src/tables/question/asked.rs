@@ -49,6 +49,7 @@ impl Asked {
 /// The calculation with the operands that a question asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Operation {
+    /// One figure; `find` computes a margin or a measure.
     Figure,
     /// The first figure minus the second, or the later minus the earlier. If the question asks for
     /// a fall, a fall is positive.
