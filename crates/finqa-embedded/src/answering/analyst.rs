@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use finqa_core::question::{Document, Question, QuestionKind};
 
 use super::answer::{EmbeddedAnswer, PageIndex};
-use super::candidates::{Pool, RULES, candidates};
+use super::candidates::{OVERRIDES, Pool, candidates};
 use super::confidence;
 use super::description::describe;
 use super::doubt::{self, in_words, is_of_text};
@@ -175,15 +175,15 @@ impl EmbeddedAnalyst {
         let ranked = self.rank(&context, &plans);
         let signals = confidence::signals(&context, &question.history, &ranked);
         let (document, history) = (&question.document, &question.history);
-        let described = |filled: &FilledPlan| {
+        let to_answer = |filled: &FilledPlan| {
             let plan = plans.get(filled.plan)?;
             describe(facts, document, plan, &filled.expr, history, &asked)
         };
         if let Some(out) = explanation {
             explain::read(out, &context);
-            explain::programs(out, &ranked, &described);
+            explain::programs(out, &ranked, &to_answer);
         }
-        let best = ranked.iter().find_map(|(_, filled)| described(filled))?;
+        let best = ranked.iter().find_map(|(_, filled)| to_answer(filled))?;
         let (_, first) = ranked.first()?;
         let dated = doubt::dated_otherwise(&context, &first.expr);
         let confidence = confidence::probability(&signals, &self.weights.confidence);
@@ -195,7 +195,7 @@ impl EmbeddedAnalyst {
     }
 
     /// The candidates with their scores by the network, best first. If a candidate meets one of the
-    /// [`RULES`], those that do not are dropped.
+    /// [`OVERRIDES`], those that do not are dropped.
     fn rank(&self, context: &ChoiceContext<'_>, plans: &[ProgramPlan]) -> Vec<(f64, FilledPlan)> {
         let weights = &*self.weights;
         let compared = candidates(context, plans, &weights.choice, Pool::Compared);
@@ -208,7 +208,7 @@ impl EmbeddedAnalyst {
         };
         let filled = compared.into_iter().map(|one| one.filled);
         let mut ranked: Vec<(f64, FilledPlan)> = scores.into_iter().zip(filled).collect();
-        for rule in RULES {
+        for rule in OVERRIDES {
             let meets = |filled: &FilledPlan| rule(context, plans, filled);
             if ranked.iter().any(|(_, filled)| meets(filled)) {
                 ranked.retain(|(_, filled)| meets(filled));
@@ -261,7 +261,7 @@ fn plans(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> (Vec<ProgramPl
         first.prior = first.prior.max(0.9);
     }
     let follow_ups = out.len();
-    out.extend(alone::described(q));
+    out.extend(alone::only_calculation(q));
     out.extend(alone);
     out.extend(alone::proposed(q, proposal));
     (out, follow_ups)

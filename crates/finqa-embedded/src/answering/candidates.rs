@@ -73,8 +73,8 @@ type Rule = fn(&ChoiceContext<'_>, &[ProgramPlan], &FilledPlan) -> bool;
 ///
 /// The network only compares scores, so without the first rule it could answer yes or no with a
 /// number. The third made 8 of the 711 FinQA dev questions right and none wrong
-/// ([`alone::DESCRIBED`]). The second has no recorded measurement.
-pub(crate) const RULES: [Rule; 3] = [
+/// ([`alone::ONLY_CALCULATION`]). The second has no recorded measurement.
+pub(crate) const OVERRIDES: [Rule; 3] = [
     |context, _, filled| {
         let compares = matches!(filled.expr.top(), Some((Op::Greater, ..)));
         compares && context.asked.asks_yes_no()
@@ -82,7 +82,7 @@ pub(crate) const RULES: [Rule; 3] = [
     |_, plans, filled| plan_name(plans, filled) == alone::COMPOUND_GROWTH,
     |context, plans, filled| {
         let first = context.state.turns.is_empty();
-        first && alone::DESCRIBED.contains(&plan_name(plans, filled))
+        first && alone::ONLY_CALCULATION.contains(&plan_name(plans, filled))
     },
 ];
 
@@ -155,7 +155,7 @@ pub(crate) fn candidates(
     // A rule decides without a score, so its candidates stay however far behind they are.
     out.retain(|one| {
         let meets = |rule: &Rule| rule(context, plans, &one.filled);
-        one.rank.behind <= breadth.behind || RULES.iter().any(meets)
+        one.rank.behind <= breadth.behind || OVERRIDES.iter().any(meets)
     });
     out
 }

@@ -42,10 +42,10 @@ pub(super) fn read(out: &mut Explanation, context: &ChoiceContext<'_>) {
 pub(super) fn programs(
     out: &mut Explanation,
     ranked: &[(f64, FilledPlan)],
-    described: &dyn Fn(&FilledPlan) -> Option<RankedAnswer>,
+    to_answer: &dyn Fn(&FilledPlan) -> Option<RankedAnswer>,
 ) {
     let described = ranked.iter().filter_map(|(score, filled)| {
-        let one = described(filled)?;
+        let one = to_answer(filled)?;
         Some(ExplainedProgram {
             value: print(&one.value, one.unit, one.in_percent),
             program: one.program,

@@ -7,16 +7,16 @@
 //! shapes.
 
 mod balance;
-mod described;
 mod fallback_templates;
 mod margin;
+mod only_calculation;
 mod parts;
 mod returns;
 mod series;
 mod steps;
 
-pub(crate) use described::{DESCRIBED, described};
 pub(crate) use fallback_templates::proposed;
+pub(crate) use only_calculation::{ONLY_CALCULATION, only_calculation};
 pub(crate) use returns::{index_return, starts_at_hundred};
 pub(crate) use steps::COMPOUND_GROWTH;
 

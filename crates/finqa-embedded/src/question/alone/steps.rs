@@ -10,7 +10,7 @@ use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
 
 /// The name of the plan for compound growth. Its candidates win over all others
-/// (`answering::candidates::RULES`).
+/// (`answering::candidates::OVERRIDES`).
 pub(crate) const COMPOUND_GROWTH: &str = "compound growth";
 
 /// "What was the compound annual growth rate from 2015 to 2019?":

@@ -20,15 +20,15 @@ const SHARE_OF_CHANGE: &str = "share of a change";
 const RETURN_ON: &str = "return on";
 
 /// The names of these plans. In a question without earlier turns, their candidates win over all
-/// others (`answering::candidates::RULES`). When this was added, 8 of the 711 FinQA dev questions
-/// became right and none wrong.
-pub(crate) const DESCRIBED: [&str; 5] = [
+/// others (`answering::candidates::OVERRIDES`). When this was added, 8 of the 711 FinQA dev
+/// questions became right and none wrong.
+pub(crate) const ONLY_CALCULATION: [&str; 5] = [
     SAME_RATE, SAME_CHANGE, NAMED_RATE, SHARE_OF_CHANGE, RETURN_ON,
 ];
 
 /// The plans for a question without earlier turns; none for a turn. They must come before the
 /// others, because a program that several plans make counts for the first.
-pub(crate) fn described(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
+pub(crate) fn only_calculation(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     if !q.state.turns.is_empty() {
         return Vec::new();
     }
