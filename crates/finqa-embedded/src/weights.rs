@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answering::confidence::SIGNAL_NAMES;
 use super::question::proposal::{ShapeModel, SketchModel};
-use super::question::slots::feature_names;
+use super::question::slot_scorer::feature_names;
 use super::ranking::{self, network::Network};
 
 const EMBEDDED: &str = include_str!("../weights/weights.json");

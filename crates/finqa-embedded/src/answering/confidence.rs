@@ -5,7 +5,7 @@
 //! `docs/embedded-analyst.md` says how well it is calibrated.
 
 use super::filling::FilledPlan;
-use crate::question::slots::{count, flag};
+use crate::question::feature_values::{count, flag};
 use crate::ranking::ChoiceContext;
 use crate::reading::facts::Fact;
 use crate::shape::{shape, shape_name};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::scale;
 use crate::expr::{Expr, PageLeaf, value_of};
 use crate::question::plan::{Pairing, PlanExpr, ProgramPlan};
-use crate::question::slots::{FEATURES, PAIRS, SlotQuery, SlotScorer, best_first, rank};
+use crate::question::slot_scorer::{FEATURES, PAIRS, SlotQuery, SlotScorer, best_first, rank};
 use crate::reading::facts::{Fact, Facts};
 use crate::reading::outflow::is_outflow;
 use finqa_core::program::Op;
@@ -174,7 +174,7 @@ pub(crate) fn joint_features(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]
 }
 
 /// The pair features of a fact with the facts chosen before it and with those in the expression, as
-/// indices from the first pair feature (`slots::PAIRS`).
+/// indices from the first pair feature (`slot_scorer::PAIRS`).
 fn pairs(
     facts: &Facts,
     pairing: Pairing,
@@ -193,8 +193,8 @@ fn pairs(
 /// Index of the pair feature "pair: already in the expression".
 const KNOWN: usize = 10;
 
-/// The pair feature of two facts, as an index into `slots::OF_PAIRS`; `None` if the plan expects no
-/// relation. A number of a sentence that a cell has too counts as the same fact.
+/// The pair feature of two facts, as an index into `slot_scorer::OF_PAIRS`; `None` if the plan
+/// expects no relation. A number of a sentence that a cell has too counts as the same fact.
 fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
     let (one, two) = (facts.all.get(a)?, facts.all.get(b)?);
     if pairing == Pairing::Free {

@@ -4,8 +4,8 @@
 use finqa_core::question::HistoryEntry;
 
 use super::mention::is_name;
+use super::slot_scorer::{SlotQuery, SlotScorer};
 use super::slot_words::weighted;
-use super::slots::{SlotQuery, SlotScorer};
 use super::wording::Wording;
 use crate::expr::{Expr, alike_but_for_signs};
 use crate::reading::facts::Facts;

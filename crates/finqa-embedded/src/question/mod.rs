@@ -1,19 +1,20 @@
 //! Reads a question, its cues and the turns before it, and makes the plans that can answer it.
 //!
 //! Reading order: `wording` reads the text, with `operation_words` and `mention`; `conversation`
-//! reads the earlier turns. `plan` has the types of a plan, `slots` says what a slot asks of a
-//! fact and scores facts, with `slot_words`. `plan_question` combines these for the rules that
-//! make plans: `alone` for a question by itself, `follow_up`, `arithmetic` and `reference` for a
-//! turn. `proposal` guesses shape and sketch of the program from the words.
+//! reads the earlier turns. `plan` has the types of a plan, `slot_scorer` says what a slot asks of a
+//! fact and scores facts, with `slot_words` and `feature_values`. `plan_question` combines these
+//! for the rules that make plans: `alone` for a question by itself, `follow_up`, `arithmetic` and
+//! `reference` for a turn. `proposal` guesses shape and sketch of the program from the words.
 //!
 //! Unless a comment says otherwise, the priors, thresholds, factors and limits in this folder are
 //! set by hand, and no measurement of a single one is recorded. The trainer prints the accuracy of
 //! all together (docs/embedded-analyst.md, "Training"). A prior is a feature of the choice, and the
-//! factors in `slots` and `slot_words` are parts of features, so other ones need new weights.
+//! factors in `slot_scorer` and `slot_words` are parts of features, so other ones need new weights.
 
 pub(super) mod alone;
 pub(super) mod arithmetic;
 pub(super) mod conversation;
+pub(super) mod feature_values;
 pub(super) mod follow_up;
 pub(super) mod mention;
 pub(super) mod operation_words;
@@ -21,6 +22,6 @@ pub(super) mod plan;
 pub(super) mod plan_question;
 pub(super) mod proposal;
 pub(super) mod reference;
+pub(super) mod slot_scorer;
 pub(super) mod slot_words;
-pub(super) mod slots;
 pub(super) mod wording;

@@ -3,7 +3,7 @@
 //! `alone`, `follow_up`, `arithmetic` and `reference` make plans; `answering::filling` puts facts
 //! into their slots.
 
-use super::slots::SlotQuery;
+use super::slot_scorer::SlotQuery;
 use crate::expr::Expr;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;

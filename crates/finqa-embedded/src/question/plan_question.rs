@@ -8,8 +8,8 @@ use std::rc::Rc;
 use foldhash::fast::RandomState;
 
 use super::conversation::{EarlierTurns, is_bare};
+use super::slot_scorer::SlotQuery;
 use super::slot_words::{AlikeWords, WordWeights, known_share, weighted};
-use super::slots::SlotQuery;
 use super::wording::Wording;
 use crate::reading::facts::Facts;
 use finqa_core::question::HistoryEntry;

@@ -1,6 +1,7 @@
 //! The cues: yes/no features of the network about the words of a question and the turn before it.
 
-use super::context::{ChoiceContext, flag};
+use super::context::ChoiceContext;
+use crate::question::feature_values::flag;
 use crate::reading::text::TokenKind;
 use crate::shape::shape_name;
 

@@ -3,10 +3,11 @@
 
 use std::cmp::Ordering;
 
-use super::context::{ChoiceContext, count, flag, same_size};
+use super::context::{ChoiceContext, same_size};
 use crate::answering::filling::FilledPlan;
 use crate::expr::Expr;
 use crate::question::conversation::EarlierTurn;
+use crate::question::feature_values::{count, flag};
 use crate::question::plan::ProgramPlan;
 use crate::reading::facts::{Fact, Facts};
 use crate::reading::outflow::is_outflow;

@@ -2,7 +2,7 @@
 //! fit, and what they repeat from earlier turns; a neural network then ranks the best of them
 //! again.
 //!
-//! `question::slots` ranks facts for a slot; this ranks whole programs. The trainer fits the
+//! `question::slot_scorer` ranks facts for a slot; this ranks whole programs. The trainer fits the
 //! weights in `weights/weights.json` (`choice`) and `weights/network.json`.
 //!
 //! Reading order: `context` is the question as all features see it. `features` has features of a

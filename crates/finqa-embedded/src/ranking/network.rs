@@ -4,8 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::context::count;
 use super::network_features::CATEGORIES;
+use crate::question::feature_values::count;
 
 /// Number of hidden units that are summed at a time, few enough that their sums stay in registers.
 /// The number of units must be a multiple of it.

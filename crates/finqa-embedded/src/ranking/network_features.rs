@@ -5,13 +5,14 @@ use std::sync::OnceLock;
 
 use super::candidate::Candidate;
 use super::context::{
-    ChoiceContext, FIRST_TRAIT, PLAN_NAMES, VARIANTS, count, flag, plan_index, same_size, size,
+    ChoiceContext, FIRST_TRAIT, PLAN_NAMES, VARIANTS, plan_index, same_size, size,
 };
 use super::cues::{CUES, cues};
 use super::features::TRAITS;
 use super::operands::{self, OF_BOTH, OF_EACH, Operands};
 use crate::distinct;
 use crate::expr::PageLeaf;
+use crate::question::feature_values::{count, flag};
 use crate::question::plan::{Pairing, ProgramPlan};
 use crate::reading::facts::Fact;
 use crate::shape::{SHAPES, shape};

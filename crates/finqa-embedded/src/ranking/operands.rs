@@ -1,12 +1,13 @@
 //! The features of the network about a candidate's first two facts (its operands): how each fits
 //! the question, which of its words name which of them, and how they are related.
 
-use super::context::{BY_QUESTION, ChoiceContext, count, flag, part_of, size};
+use super::context::{BY_QUESTION, ChoiceContext, size};
 use crate::distinct;
 use crate::expr::Expr;
 use crate::question::alone::ROLES;
+use crate::question::feature_values::{count, flag, part_of};
 use crate::question::plan::ProgramPlan;
-use crate::question::slots::{FEATURES, SlotScorer};
+use crate::question::slot_scorer::{FEATURES, SlotScorer};
 use crate::reading::facts::Fact;
 
 /// The features of each of the two facts. The first four depend on the other fact or the plan; the

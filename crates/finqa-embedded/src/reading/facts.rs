@@ -1,6 +1,6 @@
 //! The fact store: every number of a page with the words that name it, its years and its place.
 //!
-//! It is read once for all questions about a page; `question::slots` ranks its facts for one.
+//! It is read once for all questions about a page; `question::slot_scorer` ranks its facts for one.
 
 use std::ops::Range;
 use std::sync::Arc;

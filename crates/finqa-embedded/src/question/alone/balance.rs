@@ -3,7 +3,7 @@
 use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{ProgramPlan, of_slots};
 use super::super::plan_question::PlanQuestion;
-use super::super::slots::rank;
+use super::super::slot_scorer::rank;
 use crate::operations;
 use crate::reading::facts::Fact;
 use finqa_core::number::UnitKind::{Number, Percent};

@@ -5,7 +5,7 @@ use super::super::conversation::EarlierTurns;
 use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{LOW, PlanExpr, ProgramPlan, of_slots, step};
 use super::super::plan_question::PlanQuestion;
-use super::super::slots::SlotQuery;
+use super::super::slot_scorer::SlotQuery;
 use super::parts;
 use crate::expr::Expr;
 use crate::operations::{ratio, relative_change};

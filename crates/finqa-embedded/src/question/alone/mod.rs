@@ -24,7 +24,7 @@ use super::mention::quantities;
 use super::plan::PlanExpr::Slot;
 use super::plan::{ProgramPlan, of_slots};
 use super::plan_question::PlanQuestion;
-use super::slots::SlotQuery;
+use super::slot_scorer::SlotQuery;
 use crate::operations;
 use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;

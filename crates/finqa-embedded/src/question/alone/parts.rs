@@ -6,7 +6,7 @@ use super::super::plan::Pairing::{Parts, Periods};
 use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{LOW, ProgramPlan, of_slots};
 use super::super::plan_question::PlanQuestion;
-use super::super::slots::SlotQuery;
+use super::super::slot_scorer::SlotQuery;
 use super::super::wording::Wording;
 use crate::operations;
 use finqa_core::number::UnitKind::{Number, Percent, YesNo};

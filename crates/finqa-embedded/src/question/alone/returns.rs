@@ -4,7 +4,7 @@ use super::super::mention::quantities;
 use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{PlanExpr, ProgramPlan, step};
 use super::super::plan_question::PlanQuestion;
-use super::super::slots::SlotQuery;
+use super::super::slot_scorer::SlotQuery;
 use super::super::wording::Wording;
 use crate::reading::facts::{Fact, Facts};
 use finqa_core::number::UnitKind::{Number, Percent};

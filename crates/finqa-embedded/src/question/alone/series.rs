@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use super::super::operation_words::AVERAGE;
 use super::super::plan::{PlanExpr, ProgramPlan};
 use super::super::plan_question::PlanQuestion;
-use super::super::slots::{SlotQuery, rank};
+use super::super::slot_scorer::{SlotQuery, rank};
 use super::super::wording::Wording;
 use crate::operations;
 use crate::reading::facts::{Fact, Facts};

@@ -4,7 +4,7 @@ use super::super::operation_words::COMPOUND;
 use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{ProgramPlan, of_slots, step};
 use super::super::plan_question::PlanQuestion;
-use super::super::slots::SlotQuery;
+use super::super::slot_scorer::SlotQuery;
 use crate::operations;
 use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;

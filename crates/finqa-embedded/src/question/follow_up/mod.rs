@@ -13,7 +13,7 @@ use finqa_core::program::Op;
 
 use super::conversation::{EarlierTurn, is_bare};
 use super::plan_question::PlanQuestion;
-use super::slots::SlotQuery;
+use super::slot_scorer::SlotQuery;
 use finqa_core::number::UnitKind::{Number, Percent, YesNo};
 
 /// The plans for a follow-up, in the order of the rules; empty without earlier turns or if no rule

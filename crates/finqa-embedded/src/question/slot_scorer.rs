@@ -5,6 +5,7 @@ mod query;
 
 pub(crate) use query::SlotQuery;
 
+use super::feature_values::{count, flag, part_of};
 use crate::reading::facts::{Fact, FactColumn, FactPlace, Facts, Sentence};
 use crate::reading::vocabulary::WordSet;
 
@@ -107,20 +108,6 @@ pub(crate) const FEATURES: usize = PAIRS + OF_PAIRS.len();
 pub(crate) fn feature_names() -> impl Iterator<Item = &'static str> {
     let of_facts = OF_CELL.iter().chain(&OF_TEXT).chain(&OF_BOTH);
     of_facts.map(|(name, _)| *name).chain(OF_PAIRS)
-}
-
-/// 1 if the condition is true, 0 otherwise.
-pub(crate) fn flag(condition: bool) -> f64 {
-    f64::from(condition)
-}
-
-pub(crate) fn count(n: usize) -> f64 {
-    f64::from(u32::try_from(n).unwrap_or(u32::MAX))
-}
-
-/// The share that a part is of a whole; 0 if the whole is 0.
-pub(crate) fn part_of(part: f64, whole: f64) -> f64 {
-    if whole > 0.0 { part / whole } else { 0.0 }
 }
 
 /// Scores facts for one query. Values that depend only on the query, or only on the query and the
