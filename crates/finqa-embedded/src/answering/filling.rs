@@ -7,7 +7,9 @@ use std::sync::Arc;
 use super::scale;
 use crate::expr::{Expr, PageLeaf, value_of};
 use crate::question::plan::{Pairing, PlanExpr, ProgramPlan};
-use crate::question::slot_scorer::{FEATURES, PAIRS, SlotQuery, SlotScorer, best_first, rank};
+use crate::question::slot_scorer::{
+    FEATURES, PAIRS, SlotQuery, SlotScorer, best_first, pair_features, rank,
+};
 use crate::reading::facts::{Fact, Facts};
 use crate::reading::outflow::is_outflow;
 use finqa_core::program::Op;
@@ -22,7 +24,7 @@ pub(crate) struct FilledPlan {
     pub score: f64,
     /// The lowest score of a slot; 0 for a plan without slots.
     pub(crate) lowest: f64,
-    /// The variant of the plan: an index into `ranking::context::VARIANTS`, 0 for the plan itself.
+    /// The variant of the plan: an index into `variants::VARIANTS`, 0 for the plan itself.
     pub(crate) variant: usize,
 }
 
@@ -187,13 +189,10 @@ fn pairs(
     let literal = |index: usize| facts.all.get(index).map(|fact| &*fact.literal);
     let mut known = known.iter();
     let again = known.any(|known| *known == fact || literal(*known) == literal(fact));
-    of_pairs.chain(again.then_some(KNOWN))
+    of_pairs.chain(again.then_some(pair_features::KNOWN))
 }
 
-/// Index of the pair feature "pair: already in the expression".
-const KNOWN: usize = 10;
-
-/// The pair feature of two facts, as an index into `slot_scorer::OF_PAIRS`; `None` if the plan
+/// The pair feature of two facts, as an index into `pair_features::OF_PAIRS`; `None` if the plan
 /// expects no relation. A number of a sentence that a cell has too counts as the same fact.
 fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
     let (one, two) = (facts.all.get(a)?, facts.all.get(b)?);
@@ -202,7 +201,7 @@ fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
     }
     let copy = one.cell().is_none() != two.cell().is_none() && one.literal == two.literal;
     if a == b || copy {
-        return Some(9);
+        return Some(pair_features::SAME_FACT);
     }
     let dated = |fact: &Fact| {
         let row = facts.row_of(fact);
@@ -210,16 +209,18 @@ fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
     };
     Some(match (one.cell(), two.cell()) {
         (Some((r1, c1)), Some((r2, c2))) => match pairing {
-            Pairing::Periods if r1 == r2 => 0,
-            Pairing::Periods if c1 == c2 && dated(one) && dated(two) => 1,
-            Pairing::Periods => 2,
-            _ if c1 == c2 => 3,
-            _ if r1 == r2 && dated(one) => 4,
-            _ => 5,
+            Pairing::Periods if r1 == r2 => pair_features::PERIODS_IN_ROW,
+            Pairing::Periods if c1 == c2 && dated(one) && dated(two) => {
+                pair_features::PERIODS_IN_COLUMN
+            }
+            Pairing::Periods => pair_features::OTHER_PERIODS,
+            _ if c1 == c2 => pair_features::PARTS_IN_COLUMN,
+            _ if r1 == r2 && dated(one) => pair_features::PARTS_IN_ROW,
+            _ => pair_features::OTHER_PARTS,
         },
-        (None, None) if one.same_series(two) => 6,
-        (None, None) => 7,
-        _ => 8,
+        (None, None) if one.same_series(two) => pair_features::ONE_SENTENCE,
+        (None, None) => pair_features::OTHER_SENTENCES,
+        _ => pair_features::TABLE_AND_TEXT,
     })
 }
 

@@ -10,8 +10,23 @@ use crate::reading::facts::{Fact, Facts};
 use finqa_core::number::Scale;
 use finqa_core::program::Op;
 
+/// The names of the variants; the constants below are their indices, and 0 is the plan itself.
+pub(crate) const VARIANTS: [&str; 9] = [
+    "as planned", "difference swapped", "change on the other base", "change swapped",
+    "ratio swapped", "other sign", "in the scale asked for", "amount in units",
+    "percentages written otherwise",
+];
+
+const DIFFERENCE_SWAPPED: usize = 1;
+const OTHER_BASE: usize = 2;
+const CHANGE_SWAPPED: usize = 3;
+const RATIO_SWAPPED: usize = 4;
+const OTHER_SIGN: usize = 5;
+const IN_ASKED_SCALE: usize = 6;
+const IN_UNITS: usize = 7;
+const OTHER_PERCENT: usize = 8;
+
 /// The variants of a filled plan that have a value. `scale` is the one that the question asks for.
-/// The numbers in `found` are indices into `ranking::context::VARIANTS`.
 pub(crate) fn variants(
     facts: &Facts,
     filled: &FilledPlan,
@@ -20,22 +35,22 @@ pub(crate) fn variants(
     let step = |op: Op, a: &Expr, b: &Expr| Expr::step(op, a.clone(), b.clone());
     let mut found: Vec<(usize, Expr)> = Vec::new();
     match filled.expr.top() {
-        Some((Op::Subtract, a, b)) => found.push((1, step(Op::Subtract, b, a))),
+        Some((Op::Subtract, a, b)) => found.push((DIFFERENCE_SWAPPED, step(Op::Subtract, b, a))),
         Some((Op::Divide, change, base)) => match change.top() {
             Some((Op::Subtract, a, b)) if b == base => {
-                found.push((2, step(Op::Divide, change, a)));
+                found.push((OTHER_BASE, step(Op::Divide, change, a)));
                 let swapped = step(Op::Subtract, b, a);
-                found.push((3, step(Op::Divide, &swapped, a)));
+                found.push((CHANGE_SWAPPED, step(Op::Divide, &swapped, a)));
             }
             Some((Op::Subtract, ..)) => {}
-            _ if !base.is_constant() => found.push((4, step(Op::Divide, base, change))),
+            _ if !base.is_constant() => found.push((RATIO_SWAPPED, step(Op::Divide, base, change))),
             _ => {}
         },
         _ => {}
     }
     let expr = &filled.expr;
     let flipped = with_changed(facts, expr, is_negative, turn_sign);
-    found.extend(flipped.map(|expr| (5, expr)));
+    found.extend(flipped.map(|expr| (OTHER_SIGN, expr)));
     // `fill` converts look-ups. A product with one constant may be a conversion already.
     let scales = match expr.top() {
         Some((Op::Multiply, a, Expr::Leaf(b))) => !a.is_constant() && !b.is_constant(),
@@ -45,12 +60,12 @@ pub(crate) fn variants(
     if let Some(scale) = scale.filter(|_| scales) {
         let asked = scale::result_to_asked(facts, expr.clone(), scale);
         if asked != *expr {
-            found.push((6, asked));
+            found.push((IN_ASKED_SCALE, asked));
         }
     }
     let other_percent = with_changed(facts, expr, |fact| fact.percent, turn_percent);
-    found.extend(other_percent.map(|expr| (8, expr)));
-    found.extend(scale::in_units(facts, expr).map(|expr| (7, expr)));
+    found.extend(other_percent.map(|expr| (OTHER_PERCENT, expr)));
+    found.extend(scale::in_units(facts, expr).map(|expr| (IN_UNITS, expr)));
     let found = found.into_iter();
     let found = found.filter(|(_, expr)| expr.value().is_some());
     let variant = |(variant, expr)| FilledPlan {

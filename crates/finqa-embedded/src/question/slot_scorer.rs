@@ -1,8 +1,10 @@
 //! The slot scorer: how well a fact fits what a slot asks for. It is a linear model over named
 //! features. Their constants are set by hand; the trainer fits `weights/weights.json` to them.
 
+pub(crate) mod pair_features;
 mod query;
 
+use pair_features::OF_PAIRS;
 pub(crate) use query::SlotQuery;
 
 use super::feature_values::{count, flag, part_of};
@@ -86,14 +88,6 @@ const OF_BOTH: [Feature; 23] = [
         let plain = f.fact.cell().is_none() && !f.fact.dollar && !f.fact.percent;
         flag(f.of.query.common.count && plain)
     }),
-];
-
-/// The features of two facts together, computed in `answering::filling`.
-const OF_PAIRS: [&str; 11] = [
-    "periods: one row", "periods: one column, rows are years", "periods: other cells",
-    "parts: one column", "parts: one row, rows are years", "parts: other cells",
-    "pair: one sentence", "pair: other sentences", "pair: table and text", "pair: the same fact",
-    "pair: already in the expression",
 ];
 
 /// Index of the first feature of numbers in sentences.

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 
+use crate::answering::variants::VARIANTS;
 use crate::expr::Expr;
 use crate::question::alone::{ROLES, roles};
 use crate::question::conversation::{EarlierTurns, is_bare};
@@ -16,13 +17,6 @@ use crate::reading::words::{is_stop, is_weak};
 use crate::shape::SHAPES;
 use crate::sketch::{SKETCHES, sketch};
 use finqa_core::question::{HistoryEntry, HistorySource};
-
-/// The variants of a plan, in the order of the numbers in `answering::variants`.
-pub(crate) const VARIANTS: [&str; 9] = [
-    "as planned", "difference swapped", "change on the other base", "change swapped",
-    "ratio swapped", "other sign", "in the scale asked for", "amount in units",
-    "percentages written otherwise",
-];
 
 /// The names of plans with a weight of their own; all others count as "another". The network's
 /// weights depend on the order.

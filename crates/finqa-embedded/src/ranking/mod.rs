@@ -22,11 +22,12 @@ mod network_features;
 mod operands;
 
 use crate::answering::filling::FilledPlan;
+use crate::answering::variants::VARIANTS;
 use crate::question::plan::ProgramPlan;
 use crate::shape::{SHAPES, shape};
 pub(crate) use candidate::{Candidate, LinearRank};
 pub(crate) use context::ChoiceContext;
-use context::{FIRST_TRAIT, PLAN_NAMES, VARIANTS, plan_index};
+use context::{FIRST_TRAIT, PLAN_NAMES, plan_index};
 use features::TRAITS;
 pub(crate) use network_features::{FEATURES, details, names as detail_names};
 

@@ -4,12 +4,11 @@
 use std::sync::OnceLock;
 
 use super::candidate::Candidate;
-use super::context::{
-    ChoiceContext, FIRST_TRAIT, PLAN_NAMES, VARIANTS, plan_index, same_size, size,
-};
+use super::context::{ChoiceContext, FIRST_TRAIT, PLAN_NAMES, plan_index, same_size, size};
 use super::cues::{CUES, cues};
 use super::features::TRAITS;
 use super::operands::{self, OF_BOTH, OF_EACH, Operands};
+use crate::answering::variants::VARIANTS;
 use crate::distinct;
 use crate::expr::PageLeaf;
 use crate::question::feature_values::{count, flag};
