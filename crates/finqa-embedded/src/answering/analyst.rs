@@ -159,8 +159,8 @@ impl EmbeddedAnalyst {
         doubt.map(in_words)
     }
 
-    /// The answer of the best candidate that has a value, found without the labels of tables.
-    /// `None` if no candidate has a value.
+    /// The answer of the best candidate, found without the labels of tables. `None` if there is no
+    /// candidate: `fill` and `variants` leave out programs without a value.
     fn ranked_answer(
         &self,
         page: &PageIndex,
@@ -230,11 +230,11 @@ impl EmbeddedAnalyst {
         // turn of a conversation does. Users ask both about their own pages, so there a question
         // counts as a first turn.
         let as_dataset_question = question.kind == QuestionKind::StandAlone && !facts.users_page;
-        let buckets = proposal::after_shapes(asked, state, as_dataset_question);
+        let buckets = proposal::shape_buckets(asked, state, as_dataset_question);
         let proposal = self.weights.shapes.propose(&buckets);
         let (plans, follow_ups) = plans(q, &proposal);
         let sketches = (!as_dataset_question).then(|| {
-            let buckets = proposal::after_sketches(asked, state);
+            let buckets = proposal::sketch_buckets(asked, state);
             self.weights.sketches.propose(&buckets)
         });
         let history = &question.history;
@@ -245,9 +245,10 @@ impl EmbeddedAnalyst {
     }
 }
 
-/// The plans for a question, and how many of them come from the rules for follow-ups, which are
-/// listed first. If there are any, the other rules' plans, which ignore earlier turns, get lower
-/// priors. Otherwise the first of these plans gets a prior of at least 0.9.
+/// The plans for a question, and how many of them come from [`follow_up::plans`], which are listed
+/// first. If there are any, those of [`alone::plans`], which ignore earlier turns, get lower
+/// priors. Otherwise the first of these gets a prior of at least 0.9. After the follow-ups come the
+/// plans of [`alone::only_calculation`], [`alone::plans`] and [`alone::proposed`], in this order.
 fn plans(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> (Vec<ProgramPlan>, usize) {
     let mut out = follow_up::plans(q);
     let mut alone = alone::plans(q);

@@ -122,7 +122,7 @@ pub(crate) fn candidates(
                     ..LinearRank::default()
                 };
                 out.push(Candidate {
-                    mark: mark(&filled.expr),
+                    hash: hash(&filled.expr),
                     filled,
                     features,
                     rank,
@@ -162,21 +162,21 @@ pub(crate) fn candidates(
 
 /// The candidate that has an expression.
 fn seen<'a>(candidates: &'a [Candidate], expr: &Expr) -> Option<&'a Candidate> {
-    let mark = mark(expr);
-    let mut alike = candidates.iter().filter(|one| one.mark == mark);
+    let hash = hash(expr);
+    let mut alike = candidates.iter().filter(|one| one.hash == hash);
     alike.find(|one| one.filled.expr == *expr)
 }
 
 /// A hash of an expression, because comparing hashes is faster than comparing literals. Different
 /// expressions may have equal hashes: [`seen`] compares the expressions too. The multiplier is 2^64
 /// over the golden ratio, as in Fibonacci hashing; the rotation is set by hand.
-fn mark(expr: &Expr) -> u64 {
+fn hash(expr: &Expr) -> u64 {
     let mix = |a: u64, b: u64| (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     match expr {
         Expr::Leaf(leaf) => mix(
             leaf.value.to_bits(),
             leaf.source.map_or(u64::MAX, |source| source as u64),
         ),
-        Expr::Step(op, a, b) => mix(mix(*op as u64, mark(a)), mark(b)),
+        Expr::Step(op, a, b) => mix(mix(*op as u64, hash(a)), hash(b)),
     }
 }

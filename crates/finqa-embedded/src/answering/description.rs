@@ -122,8 +122,12 @@ fn fact_label(facts: &Facts, document: &Document, fact: &Fact) -> String {
                 (true, _) => column.to_owned(),
             }
         }
-        FactPlace::Text { filed, .. } => {
-            let text = document.sentences().nth(filed.saturating_sub(1));
+        FactPlace::Text {
+            document_sentence, ..
+        } => {
+            let text = document
+                .sentences()
+                .nth(document_sentence.saturating_sub(1));
             let words = text.and_then(|text| words_before(text, &fact.literal));
             words.unwrap_or_default()
         }

@@ -38,7 +38,7 @@ pub(super) fn read(out: &mut Explanation, context: &ChoiceContext<'_>) {
     }
 }
 
-/// Adds the best candidates; the first that has a value is the answer.
+/// Adds the best candidates; the first is the answer.
 pub(super) fn programs(
     out: &mut Explanation,
     ranked: &[(f64, FilledPlan)],

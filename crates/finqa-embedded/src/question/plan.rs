@@ -116,11 +116,11 @@ impl ProgramPlan {
         self.paired(Pairing::Free, prior, kind)
     }
 
-    pub(crate) fn parts(self, prior: f64, kind: UnitKind) -> Self {
+    pub(crate) fn paired_as_parts(self, prior: f64, kind: UnitKind) -> Self {
         self.paired(Pairing::Parts, prior, kind)
     }
 
-    pub(crate) fn periods(self, prior: f64, kind: UnitKind) -> Self {
+    pub(crate) fn paired_as_periods(self, prior: f64, kind: UnitKind) -> Self {
         self.paired(Pairing::Periods, prior, kind)
     }
 

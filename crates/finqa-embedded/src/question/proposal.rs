@@ -163,7 +163,7 @@ fn bucket<'a>(parts: impl IntoIterator<Item = &'a str>) -> usize {
 }
 
 /// The buckets of a question for [`ShapeModel`]; the classes of earlier turns are their shapes.
-pub(crate) fn after_shapes(
+pub(crate) fn shape_buckets(
     asked: &Wording,
     state: &EarlierTurns,
     as_dataset_question: bool,
@@ -178,7 +178,7 @@ pub(crate) fn after_shapes(
 }
 
 /// The buckets of a question for [`SketchModel`]; the classes of earlier turns are their sketches.
-pub(crate) fn after_sketches(asked: &Wording, state: &EarlierTurns) -> Vec<usize> {
+pub(crate) fn sketch_buckets(asked: &Wording, state: &EarlierTurns) -> Vec<usize> {
     let turns: Vec<&Expr> = state.turns.iter().map(|turn| &turn.expr).collect();
     buckets(&asked.phrase, &sketches_of(&turns), false)
 }

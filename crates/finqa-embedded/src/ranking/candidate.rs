@@ -4,8 +4,8 @@ use crate::answering::filling::FilledPlan;
 
 pub(crate) struct Candidate {
     pub(crate) filled: FilledPlan,
-    /// A hash of its expression.
-    pub(crate) mark: u64,
+    /// The hash of its expression.
+    pub(crate) hash: u64,
     /// The non-zero features of the linear model: index and value.
     pub(crate) features: Vec<(usize, f64)>,
     pub(crate) rank: LinearRank,

@@ -14,7 +14,7 @@ pub(crate) enum FactPlace {
     /// A number in a sentence.
     Text {
         /// Number of the document's sentence, from 1, as in the evidence id `t5`.
-        filed: usize,
+        document_sentence: usize,
         /// Index into `Facts::sentences`, which splits the document's sentences further.
         sentence: usize,
         /// Index of its token in the sentence.
@@ -80,7 +80,9 @@ impl Fact {
     pub(crate) fn id(&self) -> String {
         match self.place {
             FactPlace::Cell { row, col } => format!("r{row}c{col}"),
-            FactPlace::Text { filed, .. } => format!("t{filed}"),
+            FactPlace::Text {
+                document_sentence, ..
+            } => format!("t{document_sentence}"),
         }
     }
 

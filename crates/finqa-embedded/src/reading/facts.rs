@@ -35,7 +35,8 @@ pub(crate) struct Facts {
     pub scale: Option<Scale>,
     /// The word "total", if the page has it.
     pub total: Option<u32>,
-    /// The weights of the slot scorer, in the order of its features.
+    /// The weights of the slot scorer, in the order of its features. They are here because the
+    /// rules for plans and the reader of earlier turns score facts too, and have the page only.
     pub slot_weights: Vec<f64>,
     /// For each word the row of its vector, by [`Vocabulary::vectors`].
     pub(crate) vectors: Vec<Option<u16>>,
@@ -54,8 +55,8 @@ impl Facts {
             ..Self::default()
         };
         facts.read_table(document, 0..usize::MAX, |_, _| true);
-        for (i, filed) in document.sentences().enumerate() {
-            facts.read_text(i + 1, filed);
+        for (i, text) in document.sentences().enumerate() {
+            facts.read_text(i + 1, text);
         }
         facts.vectors = facts.vocabulary.vectors();
         facts.weigh();
@@ -321,15 +322,16 @@ impl Facts {
         });
     }
 
-    /// Adds the facts of a sentence of the document; `filed` is its number, from 1.
-    fn read_text(&mut self, filed: usize, text: &str) {
+    /// Adds the facts of a sentence of the document; `document_sentence` is its number, from
+    /// 1.
+    fn read_text(&mut self, document_sentence: usize, text: &str) {
         let text = self.written(text);
         for tokens in prose::sentences(tokenize(&text)) {
             let words = self.word_of_each(&tokens);
             let label: Arc<[u32]> = distinct(words.iter().flatten().copied()).into();
             let sentence = self.sentences.len();
             for number in prose::numbers(&tokens, self.users_page) {
-                let fact = prose::fact(&number, filed, sentence, &words, &label);
+                let fact = prose::fact(&number, document_sentence, sentence, &words, &label);
                 self.all.push(fact);
             }
             let texts: Vec<&str> = tokens.iter().map(|token| &*token.text).collect();

@@ -234,7 +234,7 @@ fn date(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber], users_page: bool)
 /// numbers are set by hand.
 pub(crate) fn fact(
     number: &ProseNumber,
-    filed: usize,
+    document_sentence: usize,
     sentence: usize,
     words: &[Option<u32>],
     label: &Arc<[u32]>,
@@ -254,7 +254,7 @@ pub(crate) fn fact(
         dollar: number.dollar,
         scale: number.scale,
         place: FactPlace::Text {
-            filed,
+            document_sentence,
             sentence,
             at: number.at,
         },

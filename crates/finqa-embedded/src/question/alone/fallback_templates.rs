@@ -44,7 +44,7 @@ pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> 
         };
         if let Some((expr, n, kind)) = parts {
             let plan = ProgramPlan::new("any parts", expr, vec![whole.clone(); n]);
-            out.push(plan.parts(LOW, kind));
+            out.push(plan.paired_as_parts(LOW, kind));
         }
         if !q.state.turns.is_empty() {
             out.extend(of_turns(q.state, &whole, name));

@@ -53,7 +53,7 @@ pub(crate) fn margin(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         .replace(" margin ", " ")
         .replace(&format!(" {kind} "), " ");
     let slots = q.parts_of(&format!("{rest}{profit} "), &format!("{rest}{revenue} "));
-    Some(ProgramPlan::new("margin", of_slots(Op::Divide), slots).parts(0.6, Percent))
+    Some(ProgramPlan::new("margin", of_slots(Op::Divide), slots).paired_as_parts(0.6, Percent))
 }
 
 /// The first of these names whose words are all in the label of one row. `None` if no row has such

@@ -74,7 +74,7 @@ fn same_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let (late, early) = known_periods(q)?;
     let expr = step(Op::Add, of_slots(Op::Subtract), Slot(0));
-    Some(ProgramPlan::new(SAME_CHANGE, expr, vec![late, early]).periods(0.4, Number))
+    Some(ProgramPlan::new(SAME_CHANGE, expr, vec![late, early]).paired_as_periods(0.4, Number))
 }
 
 /// "Assuming a 5% return, what would the assets earn?": `amount * 5%`. Only for a rate that the
@@ -112,5 +112,5 @@ fn return_on(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let years: Vec<String> = asked.years.iter().map(u16::to_string).collect();
     let earned = format!("{before}{profit} {} ", years.join(" "));
     let slots = q.parts_of(&earned, &base);
-    Some(ProgramPlan::new(RETURN_ON, of_slots(Op::Divide), slots).parts(0.6, Percent))
+    Some(ProgramPlan::new(RETURN_ON, of_slots(Op::Divide), slots).paired_as_parts(0.6, Percent))
 }

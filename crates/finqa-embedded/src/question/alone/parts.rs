@@ -77,7 +77,7 @@ pub(crate) fn average(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let slots = q.each_year();
     let pattern = operations::average((0..slots.len()).map(Slot).collect())?;
-    Some(ProgramPlan::new("average", pattern, slots).periods(0.85, Number))
+    Some(ProgramPlan::new("average", pattern, slots).paired_as_periods(0.85, Number))
 }
 
 /// "Did sales exceed costs?": `greater(a, b)`. If a change in one year is compared, `a` and `b` are
@@ -103,7 +103,7 @@ pub(crate) fn comparison(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         let expr = operations::greater(change(0), change(2));
         return Some(ProgramPlan::new("comparison", expr, slots).free(0.8, YesNo));
     }
-    Some(ProgramPlan::new("comparison", of_slots(Op::Greater), slots).parts(0.8, YesNo))
+    Some(ProgramPlan::new("comparison", of_slots(Op::Greater), slots).paired_as_parts(0.8, YesNo))
 }
 
 /// "The total of A and B": the sum of the two things around the first "and". Unlike [`sum`], no
@@ -115,7 +115,10 @@ pub(crate) fn both(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         return None;
     }
     let (a, b) = quantities(asked, &[("", &["and"])])?;
-    Some(ProgramPlan::new("both", of_slots(Op::Add), q.parts_of(&a, &b)).parts(LOW, Number))
+    Some(
+        ProgramPlan::new("both", of_slots(Op::Add), q.parts_of(&a, &b))
+            .paired_as_parts(LOW, Number),
+    )
 }
 
 /// Shares that [`ratio`] may not recognise, with the lowest prior. They divide the text before "of
@@ -128,7 +131,7 @@ pub(crate) fn any_share(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     }
     let share = |part: &str, whole: &str| {
         let slots = q.parts_of(part, whole);
-        ProgramPlan::new("ratio", of_slots(Op::Divide), slots).parts(LOW, Percent)
+        ProgramPlan::new("ratio", of_slots(Op::Divide), slots).paired_as_parts(LOW, Percent)
     };
     let around = asked.split("of total");
     let around = around.map(|(part, whole)| share(&part, &format!(" total{whole}")));

@@ -50,7 +50,9 @@ pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
             slot.years.clone_from(&base.years);
         }
         let expr = step(Op::Subtract, gain(0), gain(1));
-        return Some(ProgramPlan::new("difference of returns", expr, slots).parts(0.9, kind));
+        return Some(
+            ProgramPlan::new("difference of returns", expr, slots).paired_as_parts(0.9, kind),
+        );
     }
     Some(ProgramPlan::new("return", gain(0), vec![base]).free(0.9, kind))
 }

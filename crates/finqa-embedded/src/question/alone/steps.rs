@@ -29,7 +29,7 @@ pub(crate) fn compound(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let base = q.whole().amount();
     let slots = vec![base.of_year(late), base.of_year(early)];
     let expr = operations::compound_growth(Slot(0), Slot(1), (late - early).into());
-    Some(ProgramPlan::new(COMPOUND_GROWTH, expr, slots).periods(0.9, Percent))
+    Some(ProgramPlan::new(COMPOUND_GROWTH, expr, slots).paired_as_periods(0.9, Percent))
 }
 
 /// The name of the plan for growth that continues.
@@ -55,5 +55,5 @@ pub(crate) fn same_rate(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let (a, b) = known_periods(q)?;
     let expr = step(Op::Multiply, of_slots(Op::Divide), Slot(0));
-    Some(ProgramPlan::new(SAME_RATE, expr, vec![a, b]).periods(0.5, Number))
+    Some(ProgramPlan::new(SAME_RATE, expr, vec![a, b]).paired_as_periods(0.5, Number))
 }

@@ -139,7 +139,7 @@ pub(super) fn difference(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<Pro
             && (says_anything(&a) || asked.says(&["that", "this", "it"]))
         {
             let (a, b) = pair(q, &a, &b);
-            return Some(join("difference", Op::Subtract, a, b).parts(HIGH, Number));
+            return Some(join("difference", Op::Subtract, a, b).paired_as_parts(HIGH, Number));
         }
     }
     if !asked.change() || asked.share() || asked.percent() {

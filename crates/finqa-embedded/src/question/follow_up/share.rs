@@ -43,7 +43,7 @@ pub(super) fn ratio(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramP
             // The question names no whole.
             two = whole(q, last, &one);
         }
-        return Some(join("ratio", Op::Divide, one, two).parts(HIGH, kind));
+        return Some(join("ratio", Op::Divide, one, two).paired_as_parts(HIGH, kind));
     }
     if !q.refers {
         return None;
@@ -84,5 +84,5 @@ pub(super) fn product(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<ProgramPl
     .or_else(|| q.asked.split("times"))
     .or_else(|| q.asked.split("multiplied by"))?;
     let (a, b) = pair(q, &a, &b);
-    Some(join("product", Op::Multiply, a, b).parts(HIGH, Number))
+    Some(join("product", Op::Multiply, a, b).paired_as_parts(HIGH, Number))
 }

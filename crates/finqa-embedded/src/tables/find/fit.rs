@@ -33,7 +33,8 @@ pub(crate) struct FitFigure {
     /// not mean the opposite ("net loss" for "net income"). It does not say that the table is a
     /// single one, which is the only table of a user's page (`Tables::is_single_table`).
     pub(crate) unqualified: bool,
-    /// True if the labels fit the words of the question, not only another name of the figure.
+    /// True if the reading that fits best is the question's own words, not another name of the
+    /// figure.
     pub(crate) said: bool,
     pub(crate) period: Option<Period>,
     /// True for a figure of a budget or a forecast.

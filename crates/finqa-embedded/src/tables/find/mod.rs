@@ -213,8 +213,10 @@ impl Tables {
         self.figure_near(of, asked, None)
     }
 
-    /// The figure that [`Self::figure`] finds; if several figures fit, the one in the row or the
-    /// column of `near`.
+    /// The figure that [`Self::figure`] finds; if several printed figures fit, the one in the row
+    /// or the column of `near`. Operands that repeat a whole label (`rows`), leave out a part
+    /// (`except`), or are the current and the non-current part together (`both_terms`) come first
+    /// and do not use `near`.
     pub(crate) fn figure_near(
         &self,
         of: &Operand,
@@ -317,6 +319,7 @@ impl Tables {
     /// A part divided by a whole, as a percentage: an operating margin. `None` if it cannot be
     /// computed.
     fn quotient(&self, part: &Operand, whole: &Operand, asked: Option<Period>) -> Option<Amount> {
+        // `listed_pair` takes the period from the operands, and `asked` may be that of another one.
         let spans = asked.into_iter().collect();
         let pair = [part.of_spans(spans), whole.clone()];
         let [part, whole] = match self.of_one_part(&pair, asked) {
