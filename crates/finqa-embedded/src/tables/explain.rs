@@ -162,7 +162,7 @@ impl Tables {
             in_period || taken.contains(&one.place)
         };
         let mut all = match of.rows.as_slice() {
-            [] => self.candidates(of, None),
+            [] => self.fitting_figures(of, None),
             rows => rows.iter().flat_map(|row| self.figures_of(*row)).collect(),
         };
         all.retain(fits);

@@ -35,7 +35,7 @@
 //! a formula that the question gives    spelled                      compute/spelled.rs
 //! otherwise its operation              compute                      compute/operation.rs
 //! the figure of an operand             figure, figure_near          find/mod.rs
-//! the cells that fit it                candidates                   find/fit.rs
+//! the cells that fit it                fitting_figures              find/fit.rs
 //! the best of these cells              printed                      find/printed.rs
 //! a measure by its formula             measure                      find/measure.rs
 //! two figures of one table             listed, paired               find/lists.rs

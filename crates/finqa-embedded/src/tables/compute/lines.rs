@@ -89,7 +89,7 @@ impl Tables {
     /// Lines of rows with the same label under different headings, such as "Operating income" under
     /// each segment. Only in reports.
     fn same_rows(&self, of: &Operand) -> Vec<Line> {
-        let mut all = self.candidates(of, of.spans.first().copied());
+        let mut all = self.fitting_figures(of, of.spans.first().copied());
         all.retain(|one| one.full && !one.percent);
         all.sort_by_key(|one| (one.place.table, one.place.column, one.place.row));
         let row = |one: &FitFigure| self.row(one.place);

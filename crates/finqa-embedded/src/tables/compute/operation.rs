@@ -264,7 +264,7 @@ impl Tables {
             // In a report, any other column of the row is a guess.
             _ => {
                 let at = late.place().ok_or(Doubt::Open)?;
-                let mut all = self.candidates(&of, None).into_iter();
+                let mut all = self.fitting_figures(&of, None).into_iter();
                 let other = all.find(|one| one.place.shares_row(at) && one.place != at);
                 let early = other.and_then(|one| self.amount(one)).ok_or(Doubt::Open)?;
                 let doubt = Doubt::missing("the page has no period before it");

@@ -49,7 +49,7 @@ pub(crate) struct FitFigure {
 
 impl Tables {
     /// All figures that fit an operand in a period, the best first.
-    pub(crate) fn candidates(&self, of: &Operand, asked: Option<Period>) -> Vec<FitFigure> {
+    pub(crate) fn fitting_figures(&self, of: &Operand, asked: Option<Period>) -> Vec<FitFigure> {
         let single = self.is_single_table();
         // In a single table, "at year end" means the figures of the year.
         let asked = asked.map(|asked| Period {

@@ -88,7 +88,7 @@ impl Tables {
 
     /// The two figures in one table of a report that fit best together.
     fn paired(&self, of: [&Operand; 2], asked: Option<Period>) -> TableResult<Vec<Amount>> {
-        let mut found = of.map(|of| self.candidates(of, asked));
+        let mut found = of.map(|of| self.fitting_figures(of, asked));
         for (of, found) in of.into_iter().zip(&mut found) {
             self.is_read(of, asked, found)?;
             found.truncate(PAIRED);

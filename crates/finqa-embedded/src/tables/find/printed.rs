@@ -21,7 +21,7 @@ impl Tables {
     ) -> TableResult<Amount> {
         self.known(of)?;
         asked.map_or(Ok(()), |asked| self.is_clear(asked))?;
-        let mut all = self.candidates(of, asked);
+        let mut all = self.fitting_figures(of, asked);
         keep(&mut all, |one| self.names_sheet(of, one));
         self.is_read(of, asked, &all)?;
         if let Some(named) = of.statement
@@ -31,7 +31,7 @@ impl Tables {
         }
         let mut doubt = None;
         if all.is_empty() {
-            all = self.candidates(of, None);
+            all = self.fitting_figures(of, None);
             let Some(first) = all.first() else {
                 return self.by_tag(of, asked, near).ok_or_else(|| no_figure(of));
             };
