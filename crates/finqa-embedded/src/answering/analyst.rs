@@ -105,7 +105,7 @@ impl EmbeddedAnalyst {
         let direct = tables.answer(&question.text, &earlier, explanation.as_deref_mut());
         // `None`: the question needs earlier ones, but does not change a part of the last one.
         // `Err`: it was read, but the tables do not answer it.
-        if !tables.is_single_table() {
+        if tables.is_report() {
             let direct = direct?;
             let sure = direct.as_ref().is_ok_and(|found| found.doubt.is_none());
             // Without earlier questions: a follow-up leaves words out, but a sentence must have all

@@ -253,7 +253,7 @@ impl Tables {
         let answer = answer.and_then(|answer| self.with_side(answer));
         // A look-up that fails becomes a guess, with the reason as its doubt. For other operations,
         // one figure would not be a guess at the result.
-        let looks_up = asked.operation == Operation::Figure && !self.is_single_table();
+        let looks_up = asked.operation == Operation::Figure && self.is_report();
         let mut answer = answer.or_else(|why| {
             let Some(of) = asked.operands.first().filter(|_| looks_up) else {
                 return Err(why);

@@ -53,7 +53,7 @@ impl Tables {
             let lines = lines.into_iter();
             out.extend(lines.filter_map(|line| self.scored(table, line, &readings)));
         }
-        if !self.is_single_table() {
+        if self.is_report() {
             out.extend(self.same_rows(of));
         }
         out

@@ -27,7 +27,7 @@ impl Tables {
         let lacks = |of: &Operand| of.each.is_some() && of.spans.is_empty();
         let lacking = operands.iter().any(lacks);
         missing_if(lacking, "the page does not have all of these periods")?;
-        let several = of.each.is_some() || !self.is_single_table();
+        let several = of.each.is_some() || self.is_report();
         let (answer, amounts) = match &asked.operation {
             Operation::Figure if of.spans.len() > 1 && !of.through && several => {
                 return self.each(of);
@@ -142,7 +142,7 @@ impl Tables {
                 Some("the page has it as a percentage only")
             }
             () if of.wants_percent() && plain => Some("the question asks for a percentage"),
-            () if of.counts && !self.is_single_table() && found.place().is_some_and(money) => {
+            () if of.counts && self.is_report() && found.place().is_some_and(money) => {
                 Some("the question asks for a number of things")
             }
             () => None,
@@ -233,7 +233,7 @@ impl Tables {
     fn change_operands(&self, of: &Operand, since: bool) -> TableResult<[Amount; 2]> {
         open_if(!of.is_named())?;
         let mut spans = of.spans.clone();
-        if !self.is_single_table() || since {
+        if self.is_report() || since {
             spans.sort_by_key(|span| span.end);
         }
         spans.iter().try_for_each(|span| self.is_clear(*span))?;
@@ -243,9 +243,9 @@ impl Tables {
             // Without "since", a single period is the later one.
             ([late], _) => (None, Some(*late)),
             ([early, late], _) if early.order() <= late.order() => (Some(*early), Some(*late)),
-            ([early, .., late], _) if !self.is_single_table() => (Some(*early), Some(*late)),
+            ([early, .., late], _) if self.is_report() => (Some(*early), Some(*late)),
             ([], [early, late]) if self.is_single_table() => (Some(*early), Some(*late)),
-            ([], _) if !self.is_single_table() => (None, None),
+            ([], _) if self.is_report() => (None, None),
             _ => return Err(Doubt::Open),
         };
         let of = of.of_spans(Vec::new());

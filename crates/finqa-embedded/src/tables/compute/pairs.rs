@@ -31,14 +31,14 @@ impl Tables {
                 [self.figure_near(part, period, place)?, self.sum(&all)?]
             }
             // In a report, the two figures can be in different statements.
-            (found, [part, whole]) if !self.is_single_table() => {
+            (found, [part, whole]) if self.is_report() => {
                 self.apart(found, [part, whole], asked)?
             }
             (found, _) => found?,
         };
         self.check_comparable(&pair)?;
         let [a, b] = &mut pair;
-        if !self.is_single_table() {
+        if self.is_report() {
             // An allowance is printed as a negative number, but its share is positive, so the sign
             // is doubtful.
             let loses = |at| format!(" {} ", self.name_of(at).to_lowercase()).contains(" loss ");

@@ -67,7 +67,7 @@ impl Tables {
         let undated = of.of_spans(Vec::new());
         let mut out = Vec::new();
         // In a report, the periods are those of the table with the latest figure.
-        let of_report = !self.is_single_table();
+        let of_report = self.is_report();
         let latest = of_report.then(|| self.figure(&undated, None)).transpose()?;
         let place = latest.and_then(|one| places(&one.expr).next());
         for span in self.series_of(of, length, place.map_or(0, |at| at.table)) {
@@ -267,7 +267,7 @@ impl Tables {
             }
             let amount = self.amount(*one).ok_or(Doubt::Open)?;
             let why = "the rows that are compared may not be those that are meant";
-            let doubt = (!self.is_single_table()).then(|| Doubt::missing(why));
+            let doubt = self.is_report().then(|| Doubt::missing(why));
             out.push(Amount {
                 name,
                 doubt,

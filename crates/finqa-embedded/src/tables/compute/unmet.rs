@@ -54,7 +54,7 @@ impl Tables {
         };
         let once = matches!(asked.operation, Operation::Figure | Operation::Ratio);
         let unmet = once && !figures.iter().all(of_all) || !self.has_periods(amounts, asked);
-        if unmet && !self.is_single_table() {
+        if unmet && self.is_report() {
             return why("the question names several periods");
         }
         amounts.iter().find_map(|one| self.may_count(one))

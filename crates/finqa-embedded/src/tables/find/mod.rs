@@ -249,11 +249,11 @@ impl Tables {
         {
             return Ok(share);
         }
-        if !self.is_single_table() && of.formula().is_some() {
+        if self.is_report() && of.formula().is_some() {
             return self.measure(of, asked).map_or(printed, Ok);
         }
         let unsure = printed.as_ref().map_or(true, |one| one.doubt.is_some());
-        if !self.is_single_table()
+        if self.is_report()
             && unsure
             && near.is_none()
             && let Some(sum) = self.in_parts(of, asked)
@@ -279,8 +279,7 @@ impl Tables {
     ) -> TableResult<Amount> {
         let printed = self.printed(of, asked, near);
         let sure = printed.as_ref().is_ok_and(|one| one.doubt.is_none());
-        let Some(day) = asked.filter(|asked| asked.instant && !self.is_single_table() && !sure)
-        else {
+        let Some(day) = asked.filter(|asked| asked.instant && self.is_report() && !sure) else {
             return printed;
         };
         let year = Period {

@@ -83,7 +83,7 @@ impl Tables {
     /// The reason for doubt if it is unknown which year a report's column is called.
     pub(crate) fn unclear_year(&self, one: &FitFigure, asked: Option<Period>) -> Option<Doubt> {
         let (column, asked) = (one.period?, asked?);
-        let unclear = !self.is_single_table() && self.years.is_unclear(&column, &asked);
+        let unclear = self.is_report() && self.years.is_unclear(&column, &asked);
         let year = asked.end.year.filter(|_| unclear)?;
         Some(Doubt::missing(format!(
             "the report does not say whether its {year} ends in January {year} or {}",

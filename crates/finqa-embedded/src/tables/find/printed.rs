@@ -131,7 +131,7 @@ impl Tables {
         // a row with the word in its own label may be meant.
         let readings = of.readings();
         let is_named = |one: &FitFigure| self.is_named_by_label(one, &readings);
-        let lent = !self.is_single_table() && !is_named(best);
+        let lent = self.is_report() && !is_named(best);
         let named = every.iter().filter(|one| {
             let line = |one: &FitFigure| (one.place.table, one.place.column);
             let beside = line(one) == line(best);

@@ -118,7 +118,7 @@ impl Tables {
     /// The word for all years after `year` ("thereafter"), if a schedule ends with that year and
     /// such a word.
     pub(crate) fn after_last(&self, year: u16) -> Option<String> {
-        let mut tables = self.tables.iter().filter(|_| !self.single);
+        let mut tables = self.tables.iter().filter(|_| self.is_report());
         tables.find_map(|table| {
             let mut first = labels(table).filter_map(|label| label.words.iter().next());
             let word = first.find(|word| lists_stem(AFTERWARDS, word))?;
@@ -132,11 +132,16 @@ impl Tables {
         self.single
     }
 
+    /// True if the page is a report, an excerpt of one, or has several tables.
+    pub(crate) fn is_report(&self) -> bool {
+        !self.single
+    }
+
     /// True if a question is answered from the labels or not at all: in a report, whose guesses are
     /// made by the labels too, and in a list of transactions, because a single figure is not a
     /// guess at a sum.
     pub(crate) fn has_no_guess(&self) -> bool {
-        !self.single || self.list.is_some()
+        self.is_report() || self.list.is_some()
     }
 
     /// True if a label or a title has the word.

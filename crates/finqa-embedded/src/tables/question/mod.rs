@@ -116,7 +116,7 @@ pub(crate) fn read(tables: &Tables, question: &str) -> Vec<Token> {
 /// The question with one spelling for the same thing, and without adverbs that change nothing.
 fn simplified(tables: &Tables, question: &str) -> String {
     let mut question = STATES.replace_all(question, "usa ").into_owned();
-    if !tables.is_single_table() {
+    if tables.is_report() {
         question = ADVERBS.replace_all(&question, "").into_owned();
     }
     OF_YEARS.replace_all(&question, "which year ").into_owned()
