@@ -6,8 +6,8 @@
 //! weights in `weights/weights.json` (`choice`) and `weights/network.json`.
 //!
 //! Reading order: `context` is the question as all features see it. `features` has features of a
-//! candidate for both models. `cues`, `operands` and `network_features` have those that only the
-//! network sees, and `network` computes its scores.
+//! candidate for both models. `question_features`, `operands` and `network_features` have those
+//! that only the network sees, and `network` computes its scores.
 //!
 //! The limits of features, and their values for what a candidate lacks (such as -20 for the score
 //! of a missing fact), are set by hand. The weights are fitted to these values, so other ones need
@@ -15,11 +15,11 @@
 
 mod candidate;
 mod context;
-mod cues;
 mod features;
 pub(crate) mod network;
 mod network_features;
 mod operands;
+mod question_features;
 
 use crate::answering::filling::FilledPlan;
 use crate::answering::variants::VARIANTS;

@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 
 use super::candidate::Candidate;
 use super::context::{ChoiceContext, FIRST_TRAIT, PLAN_NAMES, plan_index, same_size, size};
-use super::cues::{CUES, cues};
 use super::features::TRAITS;
 use super::operands::{self, OF_BOTH, OF_EACH, Operands};
+use super::question_features::{CUES, cues};
 use crate::answering::variants::VARIANTS;
 use crate::distinct;
 use crate::expr::PageLeaf;

@@ -52,9 +52,9 @@
 //!    a figure in doubt (`by_tag` in `find/witnesses.rs`).
 //! 2. The operation: `doubted` in `compute/operation.rs` takes the operation's own doubt, then the
 //!    first of its figures, then what the question asks for in vain (`compute/unmet.rs`). The
-//!    largest of a series (`compute/ranked.rs`) and a list of periods (`compute/series.rs`) have
-//!    the doubt of their figures or that of `may_count` (`compute/counts.rs`). If a look-up in a
-//!    report fails, `of_labels` makes a guess, and the reason is its doubt.
+//!    largest of a series (`compute/best_part.rs`) and a list of periods (`compute/series.rs`) have
+//!    the doubt of their figures or that of `may_count` (`compute/count_doubt.rs`). If a look-up in
+//!    a report fails, `of_labels` makes a guess, and the reason is its doubt.
 //! 3. The words of the question: most doubts of `compute/doubts.rs` replace those before them.
 //! 4. A question that depends on an earlier one that is not sure: `of_labels` replaces all others.
 //! 5. `confidence.rs` drops a guess whose labels have too few names of the question, and a guess

@@ -6,19 +6,20 @@
 //! - `pairs`: the two figures of a share or a ratio.
 //! - `series`: figures of several periods, or of all rows or columns.
 //! - `lines`: the rows and columns whose figures `series` can compare.
-//! - `ranked`: the best part of a whole, the largest of a series, the larger of two.
+//! - `best_part`: the best part of a whole, the largest of a series, the larger of two.
 //! - `spent`: the sum of rows of a list of transactions.
 //! - `unmet`: the doubt that the figures lack something that the question asks for.
-//! - `counts`: the doubt that a row counts things, so that the scale of its table does not apply.
+//! - `count_doubt`: the doubt that a row counts things, to which the scale of its table does not
+//!   apply.
 //! - `doubts`: the doubts that the words of the question raise, whichever figure answers it.
 
-pub(super) mod counts;
+pub(super) mod best_part;
+pub(super) mod count_doubt;
 pub(super) mod direct_answer;
 pub(super) mod doubts;
 pub(super) mod lines;
 pub(super) mod operation;
 pub(super) mod pairs;
-pub(super) mod ranked;
 pub(super) mod series;
 pub(super) mod spelled;
 pub(super) mod spent;

@@ -14,7 +14,7 @@ use crate::tables::page::Tables;
 use crate::tables::page::figure::ReportFigure;
 use crate::tables::page::table::{Label, Place, ReportTable};
 use crate::tables::question::operand::Operand;
-use crate::tables::question::ranking::{PART_NOUNS, PLACE_NOUNS};
+use crate::tables::question::rank_question::{PART_NOUNS, PLACE_NOUNS};
 use crate::tables::stems::Stems;
 use crate::tables::words::{SaidWord, is_light, lists, plain_stems};
 

@@ -5,7 +5,7 @@ use finqa_core::page::Statement;
 use super::fit::{CHANGES, FitFigure, HEAVY};
 use crate::reading::outflow::names_cost;
 use crate::tables::page::table::{Label, ReportColumn, ReportRow, ReportTable, SCOPES};
-use crate::tables::page::weights::Weights;
+use crate::tables::page::word_weights::Weights;
 use crate::tables::stems::Stems;
 use crate::tables::words::{is_light, is_loose, same_word};
 

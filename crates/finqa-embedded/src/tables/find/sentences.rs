@@ -14,7 +14,7 @@ use finqa_core::question::Document;
 use crate::reading::prose::{self, ProseNumber};
 use crate::reading::text::{TextToken, TokenKind, tokenize};
 use crate::tables::page::Tables;
-use crate::tables::page::weights::Weights;
+use crate::tables::page::word_weights::Weights;
 use crate::tables::question;
 use crate::tables::question::asked::{self, Operation};
 use crate::tables::question::operand::Operand;

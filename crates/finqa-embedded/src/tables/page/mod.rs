@@ -5,7 +5,7 @@ pub(super) mod figure;
 pub(super) mod table;
 pub(super) mod tags;
 pub(super) mod transactions;
-pub(super) mod weights;
+pub(super) mod word_weights;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
@@ -20,7 +20,7 @@ use crate::tables::words::{lists_stem, plain_stems, stems};
 use table::{Label, Place, ReportTable, SCOPES};
 use tags::Tag;
 use transactions::TransactionList;
-use weights::Weights;
+use word_weights::Weights;
 
 /// The tables of a page, and everything else of the page that questions need.
 #[derive(Debug)]

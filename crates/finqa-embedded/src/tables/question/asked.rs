@@ -3,7 +3,7 @@
 use super::operand::Operand;
 use super::operands::{CHANGES, SHARES, has, listed, operand, says, sides};
 use super::phrases::Cue;
-use super::ranking::{self, Ranking};
+use super::rank_question::{self, Ranking};
 use super::token::{Token, TokenPart};
 use crate::tables::words::{SaidWord, VERBS, is_light, lists};
 
@@ -186,7 +186,7 @@ fn split(tokens: &[Token], cue: Cue) -> Option<(&[Token], &[Token])> {
 pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
     if !single {
         let (apart, rest) = apart(tokens).unwrap_or_else(|| (Vec::new(), tokens));
-        if let Some((ranking, of)) = ranking::read(rest) {
+        if let Some((ranking, of)) = rank_question::read(rest) {
             return Some(Asked {
                 apart,
                 ..Asked::new(Operation::Ranked(ranking), vec![of])

@@ -8,7 +8,7 @@ pub(super) mod names;
 pub(super) mod operand;
 pub(super) mod operands;
 pub(super) mod phrases;
-pub(super) mod ranking;
+pub(super) mod rank_question;
 pub(super) mod sum_question;
 pub(super) mod token;
 

@@ -13,7 +13,7 @@ use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
 use crate::tables::question::asked::Which;
 use crate::tables::question::operand::Operand;
-use crate::tables::question::ranking::{Measure, Order, Ranking};
+use crate::tables::question::rank_question::{Measure, Order, Ranking};
 use crate::tables::words::{lists, plain_stems};
 
 /// First words of the names of remainders, such as "Other" or "Corporate". They are not ranked.
