@@ -311,3 +311,11 @@ fn a_sum_of_more_figures_than_anybody_checks_is_declined() {
     assert_eq!(doubt(500), None);
     assert!(doubt(5001).is_some());
 }
+
+/// The program was `-0`, because the number of "(0)" is minus zero.
+#[test]
+fn a_zero_in_brackets_is_quoted_without_a_minus() {
+    let table = document("in millions;2031;2030\nRevenue;120;100\nImpairment;(0);(5)");
+    let answer = answer(&table, &[], "what was impairment in 2031?");
+    assert_eq!(answer.best.program, "0");
+}
