@@ -12,7 +12,7 @@
 //!
 //! Reading order; each folder uses only those before it:
 //!
-//! - `words` defines the stems by which labels and questions are compared, `stems` sets of them.
+//! - `words` defines the stems by which labels and questions are compared, and sets of them.
 //! - `page` reads the tables into labels, periods, tags and figures.
 //! - `question` reads a question: its tokens, its operation and its operands, and what it keeps of
 //!   the question before it.
@@ -75,7 +75,6 @@ mod explain;
 mod find;
 mod page;
 mod question;
-mod stems;
 pub(crate) mod words;
 
 use crate::explanation::Explanation;

@@ -1,12 +1,34 @@
 //! Defines the stems by which labels and questions are compared, and the words that are ignored.
 
 use std::collections::HashSet;
-use std::sync::{Arc, LazyLock};
+use std::ops::Deref;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use finqa_core::regex;
 use regex::Regex;
 
 use crate::reading::text::{TextToken, TokenKind, stem, tokenize};
+
+/// The stems of a list of words. They are computed when they are first used.
+pub(crate) struct Stems {
+    words: &'static str,
+    stems: OnceLock<HashSet<String>>,
+}
+
+impl Stems {
+    pub(crate) const fn new(words: &'static str) -> Self {
+        let stems = OnceLock::new();
+        Self { words, stems }
+    }
+}
+
+impl Deref for Stems {
+    type Target = HashSet<String>;
+
+    fn deref(&self) -> &HashSet<String> {
+        self.stems.get_or_init(|| stemmed(self.words))
+    }
+}
 
 /// Words that do not name a figure, in labels or in questions.
 pub(crate) static FILLERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
@@ -40,13 +62,11 @@ pub(crate) const VERBS: &str = "is was are were comes came come made did do does
 pub(crate) const PRONOUNS: &str = "it its that this these those they them";
 
 /// Words of a label that a question can omit without asking for another row: "Total net sales".
-static LIGHT: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    stemmed("total overall actual consolidated equivalents attributable net subtotal end")
-});
+static LIGHT: Stems =
+    Stems::new("total overall actual consolidated equivalents attributable net subtotal end");
 
 /// Words that a question can add to a label: "people" in "how many people are employees".
-pub(crate) static LOOSE: LazyLock<HashSet<String>> =
-    LazyLock::new(|| stemmed("due people persons work"));
+pub(crate) static LOOSE: Stems = Stems::new("due people persons work");
 
 /// True for a word with which a question can ask for any figure, so that no label need have it:
 /// "total" and "due" in "the total due".

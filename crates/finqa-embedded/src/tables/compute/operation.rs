@@ -8,12 +8,12 @@ use crate::expr::turn_sign;
 use crate::operations;
 use crate::reading::outflow::names_cost;
 use crate::reading::text::stem;
-use crate::tables::find::{Amount, AmountKind, FigureExpr, missing_if, open_if, places};
+use crate::tables::find::{Amount, AmountKind, FigureExpr, places};
 use crate::tables::page::table::Place;
-use crate::tables::page::{Doubt, TableResult, Tables, missing};
+use crate::tables::page::{Doubt, TableResult, Tables, missing, missing_if, open_if};
 use crate::tables::question::asked::{Asked, Operation, Which};
 use crate::tables::question::operand::Operand;
-use crate::tables::stems::Stems;
+use crate::tables::words::Stems;
 
 /// Words of rows whose figures may be negative by their meaning, such as a result.
 static SIGNED: Stems = Stems::new("profit income earning result ebit ebitda flow return");

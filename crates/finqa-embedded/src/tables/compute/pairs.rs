@@ -3,9 +3,9 @@
 use finqa_core::page::period::Period;
 
 use crate::tables::find::fit::FitFigure;
-use crate::tables::find::{Amount, AmountKind, common_period, missing_if, open_if};
+use crate::tables::find::{Amount, AmountKind, common_period};
 use crate::tables::page::table::Place;
-use crate::tables::page::{Doubt, TableResult, Tables};
+use crate::tables::page::{Doubt, TableResult, Tables, missing_if, open_if};
 use crate::tables::question::operand::Operand;
 
 impl Tables {

@@ -6,8 +6,7 @@ use finqa_core::page::period::Period;
 use crate::tables::page::table::{Place, ReportTable};
 use crate::tables::page::{TableResult, Tables, missing};
 use crate::tables::question::operand::{Operand, Phrasing};
-use crate::tables::stems::Stems;
-use crate::tables::words::same_word;
+use crate::tables::words::{Stems, same_word};
 
 /// Words of a section or a label whose figures are changes of balances.
 pub(crate) static CHANGES: Stems = Stems::new("change changes increase decrease");

@@ -15,8 +15,7 @@ use crate::tables::page::figure::ReportFigure;
 use crate::tables::page::table::{Label, Place, ReportTable};
 use crate::tables::question::operand::Operand;
 use crate::tables::question::rank_question::{PART_NOUNS, PLACE_NOUNS};
-use crate::tables::stems::Stems;
-use crate::tables::words::{SaidWord, is_light, lists, plain_stems};
+use crate::tables::words::{SaidWord, Stems, is_light, lists, plain_stems};
 
 /// Largest difference between the sum of the parts and the whole, in units of the last printed
 /// digit: each part is rounded, so that the sum may differ. The sum of more than three parts can

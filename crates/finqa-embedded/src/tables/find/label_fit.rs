@@ -6,8 +6,7 @@ use super::fit::{CHANGES, FitFigure, HEAVY};
 use crate::reading::outflow::names_cost;
 use crate::tables::page::table::{Label, ReportColumn, ReportRow, ReportTable, SCOPES};
 use crate::tables::page::word_weights::Weights;
-use crate::tables::stems::Stems;
-use crate::tables::words::{is_light, is_loose, same_word};
+use crate::tables::words::{Stems, is_light, is_loose, same_word};
 
 /// Words of a label that do not make it another figure: "Sales, unaudited" are sales.
 static UNMEANT: Stems =

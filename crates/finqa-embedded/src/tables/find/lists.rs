@@ -7,9 +7,9 @@ use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
 use super::periods::keep_latest;
-use super::{Amount, AmountKind, CLOSE, common_period, open_if, same};
+use super::{Amount, AmountKind, CLOSE, common_period, same};
 use crate::tables::page::table::Place;
-use crate::tables::page::{Doubt, TableResult, Tables};
+use crate::tables::page::{Doubt, TableResult, Tables, open_if};
 use crate::tables::question::operand::Operand;
 
 /// Bonus for two figures in one column or one row, over two that are only in one table.

@@ -39,7 +39,7 @@ use crate::operations;
 use crate::reading::outflow::names_cost;
 use crate::tables::page::figure::ReportFigure;
 use crate::tables::page::table::{Label, Place};
-use crate::tables::page::{Doubt, TableResult, Tables, missing};
+use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question::operand::Operand;
 use crate::tables::words::{LOOSE, SaidWord};
 use fit::FitFigure;
@@ -144,16 +144,6 @@ pub(crate) fn keep<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool) {
     if all.iter().any(&is) {
         all.retain(is);
     }
-}
-
-/// The doubt `why` if it applies.
-pub(crate) fn missing_if(applies: bool, why: &str) -> TableResult<()> {
-    if applies { missing(why) } else { Ok(()) }
-}
-
-/// Leaves a question open that the tables cannot answer.
-pub(crate) fn open_if(applies: bool) -> TableResult<()> {
-    if applies { Err(Doubt::Open) } else { Ok(()) }
 }
 
 /// Words as the question spells them. A name of several words occurs once for each of its stems.

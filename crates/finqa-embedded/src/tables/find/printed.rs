@@ -6,9 +6,9 @@ use finqa_core::page::period::Period;
 use super::fit::FitFigure;
 use super::periods::{asks_for_latest, keep_latest};
 use super::statements::rounds_alike;
-use super::{Amount, CLOSE, keep, missing_if, same};
+use super::{Amount, CLOSE, keep, same};
 use crate::tables::page::table::Place;
-use crate::tables::page::{Doubt, TableResult, Tables};
+use crate::tables::page::{Doubt, TableResult, Tables, missing_if};
 use crate::tables::question::operand::Operand;
 
 impl Tables {

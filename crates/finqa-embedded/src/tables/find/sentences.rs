@@ -18,8 +18,7 @@ use crate::tables::page::word_weights::Weights;
 use crate::tables::question;
 use crate::tables::question::asked::{self, Operation};
 use crate::tables::question::operand::Operand;
-use crate::tables::stems::Stems;
-use crate::tables::words::{is_light, lists, same_word, stemmed};
+use crate::tables::words::{Stems, is_light, lists, same_word, stemmed};
 
 /// Stems of what a company calls the people who work for it.
 static PEOPLE: Stems = Stems::new(

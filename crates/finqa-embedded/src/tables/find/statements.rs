@@ -13,8 +13,7 @@ use crate::tables::page::table::{Place, ReportRow, ReportTable};
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::operand::{Operand, Phrasing};
 use crate::tables::question::phrases::NamedStatement;
-use crate::tables::stems::Stems;
-use crate::tables::words::{is_light, plain_stems};
+use crate::tables::words::{Stems, is_light, plain_stems};
 
 /// Largest relative difference between two figures that count as one figure rounded in two ways.
 const ROUNDED_ALIKE: f64 = 0.0005;

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use finqa_core::number::within;
 use finqa_core::page::counts_things;
 
-use super::{Amount, AmountKind, missing_if, open_if};
+use super::{Amount, AmountKind};
 use crate::operations;
 use crate::tables::page::table::Place;
-use crate::tables::page::{Doubt, TableResult, Tables, missing};
-use crate::tables::stems::Stems;
+use crate::tables::page::{Doubt, TableResult, Tables, missing, missing_if, open_if};
+use crate::tables::words::Stems;
 
 /// Words of rows that must not be added up: the sum of two rates means nothing.
 static RATES: Stems =

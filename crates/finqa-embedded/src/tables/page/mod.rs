@@ -59,6 +59,16 @@ pub(crate) fn missing<T>(why: impl Into<String>) -> TableResult<T> {
     Err(Doubt::missing(why))
 }
 
+/// The doubt `why` if it applies.
+pub(crate) fn missing_if(applies: bool, why: &str) -> TableResult<()> {
+    if applies { missing(why) } else { Ok(()) }
+}
+
+/// Leaves a question open that the tables cannot answer.
+pub(crate) fn open_if(applies: bool) -> TableResult<()> {
+    if applies { Err(Doubt::Open) } else { Ok(()) }
+}
+
 impl Doubt {
     pub(crate) fn missing(why: impl Into<String>) -> Self {
         Self::Missing(why.into())

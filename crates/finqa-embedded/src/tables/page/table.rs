@@ -11,7 +11,7 @@ use regex::Regex;
 
 use super::figure::ReportFigure;
 use crate::tables::words::{
-    LabelWords, has_one_of, in_one_script, lists, plain_stems, same_word, stemmed,
+    LabelWords, Stems, has_one_of, in_one_script, lists, plain_stems, same_word,
 };
 
 /// Words for the group and its parent. They name figures only in a table with columns of both.
@@ -98,11 +98,10 @@ pub(crate) struct ReportRow {
 }
 
 /// Words of a total, in English and German.
-static TOTALS: LazyLock<HashSet<String>> =
-    LazyLock::new(|| stemmed("total subtotal gesamt summe all"));
+static TOTALS: Stems = Stems::new("total subtotal gesamt summe all");
 
 /// Words of a sum in a cash flow statement: "Net cash from operating activities".
-static CASH_OF_ACTIVITIES: LazyLock<HashSet<String>> = LazyLock::new(|| stemmed("cash activities"));
+static CASH_OF_ACTIVITIES: Stems = Stems::new("cash activities");
 
 /// Words of a title that show that the figures are not those of the whole company.
 const QUALIFIERS: &str = "parent forma discontinued predecessor guarantor guarantors consolidating";

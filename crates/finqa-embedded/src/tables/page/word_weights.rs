@@ -1,20 +1,17 @@
 //! Weighs the words of labels by how rare they are on the page.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
+use std::collections::HashMap;
 
 use super::table::ReportTable;
-use crate::tables::words::stemmed;
+use crate::tables::words::Stems;
 
 /// Words that do not name a figure by themselves, so a label can lack them: "segment", "spent".
-static SOFT: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    stemmed(
-        "since total group overall consolidated net expense cost charge line item segment region \
+static SOFT: Stems = Stems::new(
+    "since total group overall consolidated net expense cost charge line item segment region \
         category product market geographic business division spend amount went book hold worth \
         dollar used cash-flow statement sheet income-statement period year quarter month week \
         date time brought billed company's out up per-share reported accounting principle",
-    )
-});
+);
 
 /// The weights of words: the rarer a word is among the labels of a report, the larger.
 #[derive(Debug)]
