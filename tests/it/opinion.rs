@@ -157,8 +157,8 @@ fn a_later_round_counts_for_the_critic_that_sent_it_back() {
     );
 }
 
-/// Only answers with a readable revision were counted, so a run said that 61 of 123 answers were
-/// sent back where 87 were.
+/// A run said that 61 answers were sent back, not 87: it counted only those with a readable
+/// revision.
 #[test]
 fn an_answer_whose_revision_cannot_be_read_counts_as_sent_back() {
     let server = FaultServer::start(|request| {

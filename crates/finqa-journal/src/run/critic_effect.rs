@@ -26,8 +26,8 @@ pub struct CriticEffect {
     pub why_not_reviewed: Option<String>,
     /// Questions whose answer was sent back at least once.
     pub sent_back: usize,
-    /// Of these, those whose last revision failed or could not be read, so that an earlier answer
-    /// counts.
+    /// Of these, the questions whose last revision failed or could not be read. An earlier answer
+    /// counts for them.
     pub without_revision: usize,
     /// Questions with a wrong first draft and a right final answer.
     pub fixed: usize,

@@ -47,7 +47,8 @@ fn has_day(period: &Period, day: Date) -> bool {
     let Some((year, month)) = day.year.zip(day.month) else {
         return false;
     };
-    // Without a year, it ends in each year, and does not begin in the one before (`period`).
+    // A period without a year is in each year. It never begins in the year before: `period`
+    // refuses such a one.
     let years = i32::from(end.year.unwrap_or(year)) - i32::from(year);
     let later = 12 * years + i32::from(period.last_month()) - i32::from(month);
     (0..i32::from(period.length())).contains(&later)
