@@ -46,12 +46,13 @@ pub struct Item {
 }
 
 impl Item {
-    /// True if a value is the gold value, or for TAT-QA the printed answer.
-    pub fn right(&self, value: &Value) -> bool {
-        match &self.answer {
-            Some(answer) => answer.is(value),
-            None => self.gold.as_ref() == Some(value),
-        }
+    /// True if the value of a program is the gold value, or for TAT-QA the printed answer.
+    pub fn is_right(&self, program: &str) -> bool {
+        let value = self.value(program);
+        value.is_some_and(|value| match &self.answer {
+            Some(answer) => answer.is(&value),
+            None => self.gold.as_ref() == Some(&value),
+        })
     }
 
     /// The value of a program for this question by the official rules; `None` if it has none.
@@ -333,8 +334,8 @@ pub fn converse<'a>(analyst: &EmbeddedAnalyst, items: &[&'a Item]) -> Vec<Answer
         out.push(Answered {
             item,
             question,
+            right: program.as_deref().is_some_and(|p| item.is_right(p)),
             program,
-            right: value.as_ref().is_some_and(|v| item.right(v)),
             signals: guess.map(|g| g.signals).unwrap_or_default(),
         });
     }

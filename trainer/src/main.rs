@@ -40,12 +40,13 @@ use std::thread;
 use std::time::Instant;
 
 use clap::Parser;
+use finqa_core::question::Question;
 use finqa_embedded::EmbeddedAnalyst;
 use finqa_embedded::training::{
     EmbeddedWeights, Network, Pool, ShapeModel, SketchModel, candidates,
 };
 
-use choice::Choices;
+use choice::{Choices, Sparse, choices, linear_features};
 use classifiers::Example;
 use files::File;
 use items::{FOLDS, Item, converse};
@@ -141,14 +142,15 @@ fn train(
         inner.iter().map(of).collect()
     };
     let n = weights.choice.len();
-    let mut all: Vec<(usize, Choices)> = Vec::new();
+    let mut all: Vec<(usize, Choices<Sparse>)> = Vec::new();
     for (fold, analyst) in analysts(&weights) {
         let of_fold = used.iter().filter(|item| item.fold == fold);
-        let choices = of_fold.filter_map(|item| choice::choices(&analyst, item, &item.question));
-        all.extend(choices.map(|choices| (fold, choices)));
+        let found =
+            of_fold.filter_map(|i| choices(&analyst, i, &i.question, Pool::All, linear_features));
+        all.extend(found.map(|choices| (fold, choices)));
     }
     step("shapes of folds, candidates");
-    let fit = |all: &[(usize, Choices)], start: Vec<f64>, without: Option<usize>| {
+    let fit = |all: &[(usize, Choices<Sparse>)], start: Vec<f64>, without: Option<usize>| {
         let of = all.iter().filter(|(fold, _)| Some(*fold) != without);
         choice::train(
             &of.map(|(_, choices)| choices).collect::<Vec<_>>(),
@@ -169,8 +171,9 @@ fn train(
             .collect();
         let own = converse(&analyst, &turns);
         let later = own.iter().filter(|a| !a.item.first);
-        let choices = later.filter_map(|a| choice::choices(&analyst, a.item, &a.question));
-        all.extend(choices.map(|choices| (fold, choices)));
+        let found = later
+            .filter_map(|a| choices(&analyst, a.item, &a.question, Pool::All, linear_features));
+        all.extend(found.map(|choices| (fold, choices)));
     }
     weights.choice = fit(&all, weights.choice, None);
     step("choice, own history too");
@@ -187,12 +190,14 @@ fn train(
             },
         );
         let of_fold: Vec<&Item> = used.iter().copied().filter(|i| i.fold == *fold).collect();
-        let gold = of_fold.iter();
-        rows.extend(gold.filter_map(|item| choice::rows(&analyst, item, &item.question)));
+        let of_question = |item: &Item, question: &Question| {
+            choices(&analyst, item, question, Pool::Best, |one| one.detail)
+        };
+        rows.extend(of_fold.iter().filter_map(|i| of_question(i, &i.question)));
         let turns: Vec<&Item> = of_fold.into_iter().filter(|i| !i.stand_alone).collect();
         let own = converse(&analyst, &turns);
         let later = own.iter().filter(|a| !a.item.first);
-        rows.extend(later.filter_map(|a| choice::rows(&analyst, a.item, &a.question)));
+        rows.extend(later.filter_map(|a| of_question(a.item, &a.question)));
     }
     drop(all);
     step("rows");
@@ -213,18 +218,19 @@ fn examine<'a>(weights: &EmbeddedWeights, test: &[&'a Item]) -> Vec<Answer<'a>> 
     for item in test.iter().filter(|item| item.gold.is_some()) {
         let page = analyst.index(&item.question.document);
         let guess = analyst.answer(&page, &item.question);
-        let is_right = |program: &str| item.value(program).is_some_and(|v| item.right(&v));
         let all = candidates(&analyst, &page, &item.question, Pool::All);
-        let place = all.iter().position(|c| is_right(&c.program));
+        let place = all.iter().position(|c| item.is_right(&c.program));
         let compared = candidates(&analyst, &page, &item.question, Pool::Compared);
         let by_linear = linear.answer(&page, &item.question);
         out.push(Answer {
             item,
             history: if item.stand_alone { "" } else { "gold" },
-            right: guess.as_ref().is_some_and(|g| is_right(&g.best.program)),
-            linear: by_linear.is_some_and(|g| is_right(&g.best.program)),
+            right: guess
+                .as_ref()
+                .is_some_and(|g| item.is_right(&g.best.program)),
+            linear: by_linear.is_some_and(|g| item.is_right(&g.best.program)),
             place,
-            compared: compared.iter().any(|c| is_right(&c.program)),
+            compared: compared.iter().any(|c| item.is_right(&c.program)),
             program: guess.as_ref().map(|g| g.best.program.clone()),
             signals: guess.map(|g| g.signals).unwrap_or_default(),
         });

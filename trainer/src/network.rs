@@ -4,7 +4,7 @@
 
 use finqa_embedded::training::{InputRange, Network};
 
-use crate::choice::Row;
+use crate::choice::{Choices, Sparse};
 use crate::random::Random;
 
 /// Number of networks that are trained, with consecutive seeds. Six had no more right answers than
@@ -53,10 +53,6 @@ impl Layout {
     }
 }
 
-/// A question's candidates: the inputs of each, and whether it is right. Inputs are numbered by
-/// `u32`, because `usize` would double their memory.
-type Inputs = Vec<(Vec<(u32, f32)>, bool)>;
-
 /// How an input is scaled for the training: `(value - mean) * scale`.
 struct Scaling {
     mean: f32,
@@ -65,8 +61,8 @@ struct Scaling {
 
 /// The range of a feature without the lowest and highest 0.5 % of its values, and the scaling that
 /// gives the values, clamped to it, mean 0 and deviation 1.
-fn range_and_scaling(rows: &[&Row], at: usize) -> (InputRange, Scaling) {
-    let mut values: Vec<f64> = rows.iter().map(|row| row.detail[at]).collect();
+fn range_and_scaling(rows: &[&Vec<f64>], at: usize) -> (InputRange, Scaling) {
+    let mut values: Vec<f64> = rows.iter().map(|row| row[at]).collect();
     values.sort_by(f64::total_cmp);
     let part = values.len() / 200;
     let (low, high) = (values[part], values[values.len() - 1 - part]);
@@ -96,9 +92,9 @@ fn rounded(x: f32) -> f32 {
 
 /// Trains the networks and folds them into one. The rows take gigabytes: each is dropped as soon
 /// as its inputs are made.
-pub fn fit(questions: Vec<Vec<Row>>, seed: u64) -> Network {
-    let rows: Vec<&Row> = questions.iter().flatten().collect();
-    let Some(features) = rows.first().map(|row| row.detail.len()) else {
+pub fn fit(questions: Vec<Choices<Vec<f64>>>, seed: u64) -> Network {
+    let rows: Vec<&Vec<f64>> = questions.iter().flatten().map(|(row, _)| row).collect();
+    let Some(features) = rows.first().map(|row| row.len()) else {
         return Network::default();
     };
     let (ranges, mut scalings): (Vec<InputRange>, Vec<Scaling>) =
@@ -113,9 +109,9 @@ pub fn fit(questions: Vec<Vec<Row>>, seed: u64) -> Network {
     });
     // Frees the references; the rows themselves are dropped below, one by one.
     drop(rows);
-    let of_row = |row: Row| (scaled(&ranges, &scalings, &row.detail), row.right);
-    let of_question = |question: Vec<Row>| question.into_iter().map(of_row).collect();
-    let inputs: Vec<Inputs> = questions.into_iter().map(of_question).collect();
+    let of_row = |(row, right): (Vec<f64>, bool)| (scaled(&ranges, &scalings, &row), right);
+    let of_question = |question: Choices<Vec<f64>>| question.into_iter().map(of_row).collect();
+    let inputs: Vec<Choices<Sparse>> = questions.into_iter().map(of_question).collect();
     let all: Vec<Vec<f32>> = (seed..seed + NETWORKS)
         .map(|seed| train(&inputs, &layout, seed))
         .collect();
@@ -123,7 +119,7 @@ pub fn fit(questions: Vec<Vec<Row>>, seed: u64) -> Network {
 }
 
 /// The scaled inputs of a candidate, as index and value.
-fn scaled(ranges: &[InputRange], scalings: &[Scaling], features: &[f64]) -> Vec<(u32, f32)> {
+fn scaled(ranges: &[InputRange], scalings: &[Scaling], features: &[f64]) -> Sparse {
     let scale = |(at, value): (usize, f32)| {
         let Scaling { mean, scale } = scalings[at];
         (at as u32, (value - mean) * scale)
@@ -189,7 +185,7 @@ fn fold(
 
 /// Trains one network with Adam over batches of questions. Returns its weights in the order of the
 /// layout.
-fn train(questions: &[Inputs], layout: &Layout, seed: u64) -> Vec<f32> {
+fn train(questions: &[Choices<Sparse>], layout: &Layout, seed: u64) -> Vec<f32> {
     let mut random = Random::new(seed);
     let mut weights = vec![0.0_f32; layout.all()];
     // The sum of twelve uniform numbers is nearly normal, with deviation 1.
@@ -241,7 +237,7 @@ fn train(questions: &[Inputs], layout: &Layout, seed: u64) -> Vec<f32> {
 /// Adds the gradient of a question's loss, with dropout. The loss is that of the probability of all
 /// right candidates together.
 fn derive(
-    question: &Inputs,
+    question: &Choices<Sparse>,
     layout: &Layout,
     weights: &[f32],
     random: &mut Random,
