@@ -10,7 +10,7 @@ use finqa_core::program::official;
 use finqa_core::question::{
     Document, HistoryEntry, HistorySource, Question, QuestionKey, QuestionKind,
 };
-use finqa_embedded::EmbeddedAnalyst;
+use finqa_embedded::{EmbeddedAnalyst, PageIndex};
 
 use crate::files::{File, PrintedAnswer, Record};
 
@@ -296,48 +296,75 @@ pub fn items(files: Vec<File>, by_company: bool, held_out: Option<&str>) -> Vec<
     out
 }
 
-/// The analyst's answer to an item whose history is the analyst's own earlier answers.
-pub struct Answered<'a> {
+/// The analyst's answer to the question of an item.
+pub struct Answer<'a> {
     pub item: &'a Item,
-    /// The item's question with this history.
+    /// The item's question, with the history that the analyst saw.
     pub question: Question,
+    /// `gold` or `own` for a turn; empty for a stand-alone question.
+    pub history: &'static str,
     pub right: bool,
+    /// True if the answer without the network is right. Not measured with own history.
+    pub linear: bool,
+    /// The position of the first right candidate, from 0, when the linear model sorts them; `None`
+    /// if no candidate is right. Not measured with own history.
+    pub place: Option<usize>,
+    /// True if the network compares a right candidate. Not measured with own history.
+    pub compared: bool,
     /// The program of the answer; `None` without an answer.
     pub program: Option<String>,
     /// The inputs of the confidence; empty without an answer.
     pub signals: Vec<f64>,
 }
 
-/// Answers items in order. The history of each is the analyst's own answers since the last item
-/// that is the first of its conversation.
-pub fn converse<'a>(analyst: &EmbeddedAnalyst, items: &[&'a Item]) -> Vec<Answered<'a>> {
+impl<'a> Answer<'a> {
+    /// Answers a question of an item. `linear`, `place` and `compared` are not measured.
+    pub fn new(
+        analyst: &EmbeddedAnalyst,
+        page: &PageIndex,
+        item: &'a Item,
+        question: Question,
+        history: &'static str,
+    ) -> Self {
+        let guess = analyst.answer(page, &question);
+        let (program, signals) = guess.map(|g| (g.best.program, g.signals)).unzip();
+        Self {
+            item,
+            question,
+            history,
+            right: program.as_deref().is_some_and(|p| item.is_right(p)),
+            linear: false,
+            place: None,
+            compared: false,
+            program,
+            signals: signals.unwrap_or_default(),
+        }
+    }
+}
+
+/// Answers the turns among the items, in order. The history of each is the analyst's own answers
+/// since the last item that is the first of its conversation.
+pub fn converse<'a>(analyst: &EmbeddedAnalyst, items: &[&'a Item]) -> Vec<Answer<'a>> {
     let mut own: Vec<HistoryEntry> = Vec::new();
     let mut out = Vec::new();
-    for item in items {
+    for item in items.iter().filter(|item| !item.stand_alone) {
         if item.first {
             own.clear();
         }
         let mut question = item.question.clone();
         question.history.clone_from(&own);
         let page = analyst.index(&question.document);
-        let guess = analyst.answer(&page, &question);
-        let program = guess.as_ref().map(|g| g.best.program.clone());
-        let value = program.as_deref().and_then(|p| item.value(p));
-        let rounded = |v: &Value| v.number().map_or(v.clone(), |x| Value::Number(round5(x)));
+        let answer = Answer::new(analyst, &page, item, question, "own");
+        let value = answer.program.as_deref().and_then(|p| item.value(p));
+        let rounded = |v: Value| v.number().map_or(v, |x| Value::Number(round5(x)));
         own.push(HistoryEntry {
-            question: question.text.clone(),
-            value: value.as_ref().map(rounded),
-            program: program.clone(),
+            question: answer.question.text.clone(),
+            value: value.map(rounded),
+            program: answer.program.clone(),
             label: None,
             source: HistorySource::Own,
         });
-        out.push(Answered {
-            item,
-            question,
-            right: program.as_deref().is_some_and(|p| item.is_right(p)),
-            program,
-            signals: guess.map(|g| g.signals).unwrap_or_default(),
-        });
+        out.push(answer);
     }
     out
 }

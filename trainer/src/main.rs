@@ -49,8 +49,8 @@ use finqa_embedded::training::{
 use choice::{Choices, Sparse, choices, linear_features};
 use classifiers::Example;
 use files::File;
-use items::{FOLDS, Item, converse};
-use report::{Answer, Report};
+use items::{Answer, FOLDS, Item, converse};
+use report::Report;
 
 #[derive(Parser)]
 struct Options {
@@ -164,12 +164,8 @@ fn train(
     // The second round adds each later turn with the first round's answers as its history, so that
     // the choice also learns from conversations with mistakes.
     for (fold, analyst) in analysts(&weights) {
-        let turns: Vec<&Item> = used
-            .iter()
-            .copied()
-            .filter(|item| item.fold == fold && !item.stand_alone)
-            .collect();
-        let own = converse(&analyst, &turns);
+        let of_fold: Vec<&Item> = used.iter().copied().filter(|i| i.fold == fold).collect();
+        let own = converse(&analyst, &of_fold);
         let later = own.iter().filter(|a| !a.item.first);
         let found = later
             .filter_map(|a| choices(&analyst, a.item, &a.question, Pool::All, linear_features));
@@ -194,8 +190,7 @@ fn train(
             choices(&analyst, item, question, Pool::Best, |one| one.detail)
         };
         rows.extend(of_fold.iter().filter_map(|i| of_question(i, &i.question)));
-        let turns: Vec<&Item> = of_fold.into_iter().filter(|i| !i.stand_alone).collect();
-        let own = converse(&analyst, &turns);
+        let own = converse(&analyst, &of_fold);
         let later = own.iter().filter(|a| !a.item.first);
         rows.extend(later.filter_map(|a| of_question(a.item, &a.question)));
     }
@@ -217,39 +212,19 @@ fn examine<'a>(weights: &EmbeddedWeights, test: &[&'a Item]) -> Vec<Answer<'a>> 
     });
     for item in test.iter().filter(|item| item.gold.is_some()) {
         let page = analyst.index(&item.question.document);
-        let guess = analyst.answer(&page, &item.question);
         let all = candidates(&analyst, &page, &item.question, Pool::All);
-        let place = all.iter().position(|c| item.is_right(&c.program));
         let compared = candidates(&analyst, &page, &item.question, Pool::Compared);
         let by_linear = linear.answer(&page, &item.question);
+        let history = if item.stand_alone { "" } else { "gold" };
         out.push(Answer {
-            item,
-            history: if item.stand_alone { "" } else { "gold" },
-            right: guess
-                .as_ref()
-                .is_some_and(|g| item.is_right(&g.best.program)),
             linear: by_linear.is_some_and(|g| item.is_right(&g.best.program)),
-            place,
+            place: all.iter().position(|c| item.is_right(&c.program)),
             compared: compared.iter().any(|c| item.is_right(&c.program)),
-            program: guess.as_ref().map(|g| g.best.program.clone()),
-            signals: guess.map(|g| g.signals).unwrap_or_default(),
+            ..Answer::new(&analyst, &page, item, item.question.clone(), history)
         });
     }
-    let turns: Vec<&'a Item> = test.iter().copied().filter(|i| !i.stand_alone).collect();
-    for answered in converse(&analyst, &turns) {
-        if answered.item.gold.is_some() {
-            out.push(Answer {
-                item: answered.item,
-                history: "own",
-                right: answered.right,
-                linear: false,
-                place: None,
-                compared: false,
-                program: answered.program,
-                signals: answered.signals,
-            });
-        }
-    }
+    let own = converse(&analyst, test).into_iter();
+    out.extend(own.filter(|answer| answer.item.gold.is_some()));
     out
 }
 

@@ -9,29 +9,10 @@ use finqa_embedded::training::{SHAPES, shape_of};
 
 use crate::classes;
 use crate::confidence::{self, Judged};
-use crate::items::Item;
+use crate::items::Answer;
 use crate::random::Random;
 
-/// The analyst's answer to a question on a page that its weights were not trained on.
-pub struct Answer<'a> {
-    pub item: &'a Item,
-    /// `gold` or `own` for a turn; empty for a stand-alone question.
-    pub history: &'static str,
-    pub right: bool,
-    /// True if the answer without the network is right. Not measured with own history.
-    pub linear: bool,
-    /// The position of the first right candidate, from 0, when the linear model sorts them; `None`
-    /// if no candidate is right. Not measured with own history.
-    pub place: Option<usize>,
-    /// True if the network compares a right candidate. Not measured with own history.
-    pub compared: bool,
-    /// The program of the answer; `None` without an answer.
-    pub program: Option<String>,
-    /// The inputs of the confidence; empty without an answer.
-    pub signals: Vec<f64>,
-}
-
-/// The answers of all folds.
+/// The answers of all folds, on pages that the weights were not trained on.
 #[derive(Default)]
 pub struct Report<'a>(Vec<Answer<'a>>);
 
