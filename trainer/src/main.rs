@@ -331,17 +331,13 @@ fn cross_validate<'a>(
         jobs.insert(0, None);
     }
     let next = AtomicUsize::new(0);
-    let work = || -> std::io::Result<Vec<Done<'_>>> {
+    let work = || -> std::io::Result<Vec<_>> {
         let mut done = Vec::new();
         while let Some(without) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
             let weights = train_or_read(all, examples, *without, options.seed, kept)?;
-            done.push(match *without {
-                None => Done::Whole(Box::new(weights)),
-                Some(fold) => {
-                    let test: Vec<&Item> = all.iter().filter(|i| i.fold == fold).collect();
-                    Done::Fold(fold, examine(&weights, &test))
-                }
-            });
+            let test: Vec<&Item> = all.iter().filter(|i| Some(i.fold) == *without).collect();
+            let answers = examine(&weights, &test);
+            done.push((*without, (weights, answers)));
         }
         Ok(done)
     };
@@ -355,22 +351,11 @@ fn cross_validate<'a>(
         })
         .collect::<Result<Vec<_>, Box<dyn std::error::Error>>>()
     })?;
-    let (mut whole, mut folds) = (None, BTreeMap::new());
-    for one in done.into_iter().flatten() {
-        match one {
-            Done::Whole(weights) => whole = Some(weights),
-            Done::Fold(fold, answers) => drop(folds.insert(fold, answers)),
-        }
-    }
-    let mut report = Report::default();
-    folds.into_values().for_each(|answers| report.add(answers));
-    Ok((report, whole.map(|weights| *weights)))
-}
-
-/// The result of one job: the weights trained on everything, or the answers to a fold.
-enum Done<'a> {
-    Whole(Box<EmbeddedWeights>),
-    Fold(usize, Vec<Answer<'a>>),
+    // Sorted, because the jobs can end in any order.
+    let mut done: BTreeMap<Option<usize>, _> = done.into_iter().flatten().collect();
+    let whole = done.remove(&None).map(|(weights, _)| weights);
+    let answers = done.into_values().flat_map(|(_, answers)| answers);
+    Ok((Report(answers.collect()), whole))
 }
 
 /// Prepares the folder in which weights are kept: creates it with the fold of each page, or checks

@@ -13,14 +13,9 @@ use crate::items::Answer;
 use crate::random::Random;
 
 /// The answers of all folds, on pages that the weights were not trained on.
-#[derive(Default)]
-pub struct Report<'a>(Vec<Answer<'a>>);
+pub struct Report<'a>(pub Vec<Answer<'a>>);
 
-impl<'a> Report<'a> {
-    pub fn add(&mut self, answers: Vec<Answer<'a>>) {
-        self.0.extend(answers);
-    }
-
+impl Report<'_> {
     /// The number of questions and of right answers, for the questions of a file and for all
     /// others, by kind of history.
     pub fn rates_beside(&self, file: &str) -> BTreeMap<String, (usize, usize)> {
