@@ -4,34 +4,25 @@
 
 use finqa_embedded::training::EmbeddedWeights;
 
-use crate::items::FOLDS;
-
-/// An answer with its signals, whether it is right, and the fold of its page.
-pub struct Judged<'a> {
-    pub signals: &'a [f64],
-    pub right: bool,
-    pub fold: usize,
-    /// False if the answer is not used to fit the confidence.
-    pub fitted: bool,
-}
+use crate::items::Answer;
 
 /// The confidence of an answer, as the analyst computes it.
-fn logistic(weights: &[f64], signals: &[f64]) -> f64 {
+pub fn logistic(weights: &[f64], signals: &[f64]) -> f64 {
     let z: f64 = weights.iter().zip(signals).map(|(w, s)| w * s).sum();
     1.0 / (1.0 + libm::exp(-z))
 }
 
 /// Fits a logistic regression with a small L2 penalty by gradient descent with momentum. Returns
 /// the weights in the order of the signals.
-pub fn fit(judged: &[&Judged<'_>]) -> Vec<f64> {
+pub fn fit(answers: &[&Answer<'_>]) -> Vec<f64> {
     let mut weights = vec![0.0; EmbeddedWeights::built_in().confidence.len()];
     let mut velocity = weights.clone();
-    let n = judged.len().max(1) as f64;
+    let n = answers.len().max(1) as f64;
     for _ in 0..600 {
         let mut gradient: Vec<f64> = weights.iter().map(|w| 0.001 * w).collect();
-        for one in judged {
-            let push = (logistic(&weights, one.signals) - f64::from(u8::from(one.right))) / n;
-            for (g, s) in gradient.iter_mut().zip(one.signals) {
+        for one in answers {
+            let push = (logistic(&weights, &one.signals) - f64::from(u8::from(one.right))) / n;
+            for (g, s) in gradient.iter_mut().zip(&one.signals) {
                 *g += push * s;
             }
         }
@@ -41,20 +32,4 @@ pub fn fit(judged: &[&Judged<'_>]) -> Vec<f64> {
         }
     }
     weights
-}
-
-/// The confidence of each answer, by weights that were fitted on the other folds.
-pub fn cross_fitted(judged: &[Judged<'_>]) -> Vec<f64> {
-    let of_fold: Vec<Vec<f64>> = (0..FOLDS)
-        .map(|fold| {
-            fit(&judged
-                .iter()
-                .filter(|one| one.fold != fold && one.fitted)
-                .collect::<Vec<_>>())
-        })
-        .collect();
-    judged
-        .iter()
-        .map(|one| logistic(&of_fold[one.fold], one.signals))
-        .collect()
 }

@@ -8,14 +8,14 @@ use finqa_core::stats::Rate;
 use finqa_embedded::training::{SHAPES, shape_of};
 
 use crate::classes;
-use crate::confidence::{self, Judged};
-use crate::items::Answer;
+use crate::confidence::{self, logistic};
+use crate::items::{Answer, FOLDS};
 use crate::random::Random;
 
 /// The answers of all folds, on pages that the weights were not trained on.
 pub struct Report<'a>(pub Vec<Answer<'a>>);
 
-impl Report<'_> {
+impl<'a> Report<'a> {
     /// The number of questions and of right answers, for the questions of a file and for all
     /// others, by kind of history.
     pub fn rates_beside(&self, file: &str) -> BTreeMap<String, (usize, usize)> {
@@ -154,34 +154,25 @@ impl Report<'_> {
         }
     }
 
-    /// All answers with signals. Those to TAT-QA's questions are not used to fit the confidence.
-    fn judged(&self) -> Vec<Judged<'_>> {
-        let answered = self.0.iter().filter(|answer| !answer.signals.is_empty());
-        let judged = answered.map(|answer| Judged {
-            signals: &answer.signals,
-            right: answer.right,
-            fold: answer.item.fold,
-            fitted: answer.item.answer.is_none(),
-        });
-        judged.collect()
+    /// The answers that have signals, from which a confidence is computed.
+    fn with_signals(&self) -> impl Iterator<Item = &Answer<'a>> {
+        self.0.iter().filter(|answer| !answer.signals.is_empty())
     }
 
     /// The weights of the confidence, fitted on the answers of all folds, or of all but `without`.
+    /// Answers to TAT-QA's questions are not used.
     pub fn confidence(&self, without: Option<usize>) -> Vec<f64> {
-        let judged = self.judged();
-        let used = judged
-            .iter()
-            .filter(|one| one.fitted && Some(one.fold) != without);
+        let used = self
+            .with_signals()
+            .filter(|answer| answer.item.answer.is_none() && Some(answer.item.fold) != without);
         confidence::fit(&used.collect::<Vec<_>>())
     }
 
     /// Prints how well the confidence is calibrated, by kind of history, and how often the surest
-    /// answers are right.
+    /// answers are right. The confidence of each answer is by weights fitted on the other folds.
     pub fn print_confidence(&self) {
-        let judged = self.judged();
-        let confidences = confidence::cross_fitted(&judged);
-        let answered = self.0.iter().filter(|answer| !answer.signals.is_empty());
-        let all: Vec<(&Answer<'_>, f64)> = answered.zip(confidences).collect();
+        let of_fold = |fold: usize| self.confidence(Some(fold));
+        let of_fold: Vec<Vec<f64>> = (0..FOLDS).map(of_fold).collect();
         type Choose = fn(&Answer<'_>) -> bool;
         let modes: [(&str, Choose); 4] = [
             ("stand-alone", |a| {
@@ -192,10 +183,9 @@ impl Report<'_> {
             ("TAT-QA, not trained on its file", |a| a.item.only_tested),
         ];
         for (name, chosen) in modes {
-            let mut of_mode: Vec<(f64, bool)> = all
-                .iter()
-                .filter(|(answer, _)| chosen(answer))
-                .map(|(answer, p)| (*p, answer.right))
+            let of_mode = self.with_signals().filter(|a| chosen(a));
+            let mut of_mode: Vec<(f64, bool)> = of_mode
+                .map(|a| (logistic(&of_fold[a.item.fold], &a.signals), a.right))
                 .collect();
             if of_mode.is_empty() {
                 continue;
