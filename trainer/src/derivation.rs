@@ -101,13 +101,9 @@ impl Reader<'_> {
 /// Turns a factor or divisor that is a whole number from 2 to 10, 100 or 1000 into a constant of
 /// the program: the 2 of an average, for example.
 fn constant(expr: Expr) -> Expr {
-    match &expr {
-        Expression::Leaf(leaf) if leaf.value.fract() == 0.0 => match leaf.value {
-            n if (2.0..=10.0).contains(&n) || n == 100.0 || n == 1000.0 => Expr::constant(n as u32),
-            _ => expr,
-        },
-        _ => expr,
-    }
+    let is = |n: &u32| matches!(&expr, Expression::Leaf(leaf) if leaf.value == f64::from(*n));
+    let known = (2..=10).chain([100, 1000]).find(is);
+    known.map_or(expr, Expr::constant)
 }
 
 /// The expression with the other sign. Programs have no negation, so the minus becomes part of a
