@@ -12,7 +12,8 @@
 //!
 //! `files` reads the files, and `items` makes one list of questions of them and assigns the folds.
 //! `classifiers`, `slots`, `choice`, `network` and `confidence` each fit one part of the weights,
-//! in this order. `report` prints the results.
+//! in this order; `logit` trains the linear models of `slots` and `choice`. `report` prints the
+//! results.
 
 #![allow(
     clippy::indexing_slicing,
@@ -28,6 +29,7 @@ mod confidence;
 mod derivation;
 mod files;
 mod items;
+mod logit;
 mod network;
 mod random;
 mod report;
@@ -46,10 +48,11 @@ use finqa_embedded::training::{
     EmbeddedWeights, Network, Pool, ShapeModel, SketchModel, candidates,
 };
 
-use choice::{Choices, Sparse, choices, linear_features};
+use choice::{choices, linear_features};
 use classifiers::Example;
 use files::File;
 use items::{Answer, FOLDS, Item, converse};
+use logit::{Choices, Sparse};
 use report::Report;
 
 #[derive(Parser)]
@@ -152,12 +155,8 @@ fn train(
     step("shapes of folds, candidates");
     let fit = |all: &[(usize, Choices<Sparse>)], start: Vec<f64>, without: Option<usize>| {
         let of = all.iter().filter(|(fold, _)| Some(*fold) != without);
-        choice::train(
-            &of.map(|(_, choices)| choices).collect::<Vec<_>>(),
-            start,
-            // The L2 penalty, set by hand.
-            0.002,
-        )
+        let of: Vec<_> = of.map(|(_, choices)| choices).collect();
+        logit::train(&of, start, &choice::DESCENT)
     };
     weights.choice = fit(&all, vec![0.0; n], None);
     step("choice");

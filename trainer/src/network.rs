@@ -4,7 +4,7 @@
 
 use finqa_embedded::training::{InputRange, Network};
 
-use crate::choice::{Choices, Sparse};
+use crate::logit::{Choices, Sparse};
 use crate::random::Random;
 
 /// Number of networks that are trained, with consecutive seeds. Six had no more right answers than
