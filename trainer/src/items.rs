@@ -8,7 +8,7 @@ use std::sync::Arc;
 use finqa_core::number::{Value, round5};
 use finqa_core::program::official;
 use finqa_core::question::{
-    Document, HistoryEntry, HistorySource, Question, QuestionKey, QuestionKind,
+    Document, HistoryEntry, HistorySource, Question, QuestionKey, QuestionKind, page_of_record,
 };
 use finqa_embedded::{EmbeddedAnalyst, PageIndex};
 
@@ -89,7 +89,7 @@ fn keys(record: &Record) -> [String; 3] {
     let table = blake3::hash(table_key(document).as_bytes()).to_hex();
     [
         format!("page {}", document.filename),
-        format!("page {}", page_of(&document.id)),
+        format!("page {}", page_of_record(&document.id)),
         format!("table {table}"),
     ]
 }
@@ -194,15 +194,6 @@ fn folds(records: &[&Record], by_company: bool, held_out: &[bool]) -> Vec<(usize
             (fold_of(name[&root]), held_out.contains(&root))
         })
         .collect()
-}
-
-/// The page that a record's id names: `X/2019/page_1.pdf` for `Single_X/2019/page_1.pdf-2`.
-pub fn page_of(id: &str) -> &str {
-    let page = match id.split_once('_') {
-        Some(("Single" | "Double", page)) => page,
-        _ => id,
-    };
-    page.rsplit_once('-').map_or(page, |(page, _)| page)
 }
 
 /// The fold of a page, by the hash of its name.

@@ -42,7 +42,7 @@ use std::thread;
 use std::time::Instant;
 
 use clap::Parser;
-use finqa_core::question::Question;
+use finqa_core::question::{Question, page_of_record};
 use finqa_embedded::EmbeddedAnalyst;
 use finqa_embedded::training::{
     EmbeddedWeights, Network, Pool, ShapeModel, SketchModel, candidates,
@@ -305,12 +305,12 @@ fn cross_validate<'a>(
     let mut examples = classifiers::examples(all);
     if let Some(file) = &options.dialogues {
         let fold = |id: &str| {
-            let page = items::page_of(id);
+            let page = page_of_record(id);
             let known = all.iter().find(|item| item.page() == page);
             known.map_or_else(|| items::fold_of(page), |item| item.fold)
         };
         let is_known = |item: &Item, id: &str| {
-            item.question.key.id == id || item.held_out && item.page() == items::page_of(id)
+            item.question.key.id == id || item.held_out && item.page() == page_of_record(id)
         };
         let known = |id: &str| all.iter().any(|item| is_known(item, id));
         examples.extend(classifiers::of_dialogues(file, fold, known)?);
