@@ -129,9 +129,13 @@ fn train(
     });
     let step = |what: &str| eprintln!("{of}: {what}: {:.1} s", started.elapsed().as_secs_f64());
     step("slots, shapes");
-    let inner: Vec<(usize, (ShapeModel, SketchModel))> = (0..FOLDS)
+    // The other folds with their questions, and with models that have not seen them.
+    let inner: Vec<_> = (0..FOLDS)
         .filter(|fold| Some(*fold) != without)
-        .map(|fold| (fold, classifiers(Some(fold))))
+        .map(|fold| {
+            let of_fold: Vec<&Item> = used.iter().copied().filter(|i| i.fold == fold).collect();
+            (fold, of_fold, classifiers(Some(fold)))
+        })
         .collect();
     let with = |(shapes, sketches): &(ShapeModel, SketchModel), weights: &EmbeddedWeights| {
         EmbeddedAnalyst::with_weights(EmbeddedWeights {
@@ -140,17 +144,14 @@ fn train(
             ..weights.clone()
         })
     };
-    let analysts = |weights: &EmbeddedWeights| -> Vec<(usize, EmbeddedAnalyst)> {
-        let of = |(fold, models): &(usize, _)| (*fold, with(models, weights));
-        inner.iter().map(of).collect()
-    };
     let n = weights.choice.len();
     let mut all: Vec<(usize, Choices<Sparse>)> = Vec::new();
-    for (fold, analyst) in analysts(&weights) {
-        let of_fold = used.iter().filter(|item| item.fold == fold);
-        let found =
-            of_fold.filter_map(|i| choices(&analyst, i, &i.question, Pool::All, linear_features));
-        all.extend(found.map(|choices| (fold, choices)));
+    for (fold, of_fold, models) in &inner {
+        let analyst = with(models, &weights);
+        let found = of_fold
+            .iter()
+            .filter_map(|i| choices(&analyst, i, &i.question, Pool::All, linear_features));
+        all.extend(found.map(|choices| (*fold, choices)));
     }
     step("shapes of folds, candidates");
     let fit = |all: &[(usize, Choices<Sparse>)], start: Vec<f64>, without: Option<usize>| {
@@ -162,34 +163,28 @@ fn train(
     step("choice");
     // The second round adds each later turn with the first round's answers as its history, so that
     // the choice also learns from conversations with mistakes.
-    for (fold, analyst) in analysts(&weights) {
-        let of_fold: Vec<&Item> = used.iter().copied().filter(|i| i.fold == fold).collect();
-        let own = converse(&analyst, &of_fold);
+    for (fold, of_fold, models) in &inner {
+        let analyst = with(models, &weights);
+        let own = converse(&analyst, of_fold);
         let later = own.iter().filter(|a| !a.item.first);
         let found = later
             .filter_map(|a| choices(&analyst, a.item, &a.question, Pool::All, linear_features));
-        all.extend(found.map(|choices| (fold, choices)));
+        all.extend(found.map(|choices| (*fold, choices)));
     }
     weights.choice = fit(&all, weights.choice, None);
     step("choice, own history too");
     // The candidates of each fold are scored by a choice that was fitted without the fold: the
     // network must not learn to trust the linear score of questions that it was fitted on.
     let mut rows = Vec::new();
-    for (fold, models) in &inner {
-        let choice = fit(&all, vec![0.0; n], Some(*fold));
-        let analyst = with(
-            models,
-            &EmbeddedWeights {
-                choice,
-                ..weights.clone()
-            },
-        );
-        let of_fold: Vec<&Item> = used.iter().copied().filter(|i| i.fold == *fold).collect();
+    for (fold, of_fold, models) in &inner {
+        let mut weights = weights.clone();
+        weights.choice = fit(&all, vec![0.0; n], Some(*fold));
+        let analyst = with(models, &weights);
         let of_question = |item: &Item, question: &Question| {
             choices(&analyst, item, question, Pool::Best, |one| one.detail)
         };
         rows.extend(of_fold.iter().filter_map(|i| of_question(i, &i.question)));
-        let own = converse(&analyst, &of_fold);
+        let own = converse(&analyst, of_fold);
         let later = own.iter().filter(|a| !a.item.first);
         rows.extend(later.filter_map(|a| of_question(a.item, &a.question)));
     }
