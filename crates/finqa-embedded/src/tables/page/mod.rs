@@ -128,8 +128,7 @@ impl Tables {
     /// The word for all years after `year` ("thereafter"), if a schedule ends with that year and
     /// such a word.
     pub(crate) fn after_last(&self, year: u16) -> Option<String> {
-        let mut tables = self.tables.iter().filter(|_| self.is_report());
-        tables.find_map(|table| {
+        self.tables.iter().find_map(|table| {
             let mut first = labels(table).filter_map(|label| label.words.iter().next());
             let word = first.find(|word| lists_stem(AFTERWARDS, word))?;
             let years = labels(table).filter_map(|label| label.period?.end.year);
