@@ -27,11 +27,8 @@ impl Tables {
         let lacks = |of: &Operand| of.each.is_some() && of.spans.is_empty();
         let lacking = operands.iter().any(lacks);
         missing_if(lacking, "the page does not have all of these periods")?;
-        let several = of.each.is_some() || self.is_report();
         let (answer, amounts) = match &asked.operation {
-            Operation::Figure if of.spans.len() > 1 && !of.through && several => {
-                return self.each(of);
-            }
+            Operation::Figure if of.spans.len() > 1 && !of.through => return self.each(of),
             Operation::Figure => {
                 let found = self.one(of)?;
                 (self.look_up(found.clone(), of), vec![found])
