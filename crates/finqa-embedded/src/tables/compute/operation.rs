@@ -183,7 +183,7 @@ impl Tables {
         self.in_one_unit(amounts)
     }
 
-    /// Turns the signs of losses that a report prints below zero, so that the larger loss is the
+    /// Turns the signs of losses that the page prints below zero, so that the larger loss is the
     /// larger figure. Other figures are returned unchanged.
     pub(crate) fn as_losses<T: AsMut<[Amount]>>(
         &self,
@@ -196,7 +196,7 @@ impl Tables {
         let gains = ["income", "earnings", "profit", "gain"].map(stem);
         let gain = |of: &&Operand| gains.iter().any(|word| of.says(word));
         let named = operands.iter().any(|of| of.says("loss") && !gain(&of));
-        if self.is_single_table() || below == 0 || !named {
+        if below == 0 || !named {
             return Ok(amounts);
         }
         missing_if(below < all.len(), "only some of the figures are losses")?;
