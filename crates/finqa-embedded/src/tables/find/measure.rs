@@ -38,7 +38,7 @@ impl Tables {
         let Ok(found) = &printed else {
             return printed;
         };
-        if self.is_single_table() || found.place().is_none_or(balances) {
+        if found.place().is_none_or(balances) {
             return printed;
         }
         let computed = self.measure(of, asked).filter(|one| {
