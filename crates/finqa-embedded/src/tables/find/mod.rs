@@ -252,11 +252,9 @@ impl Tables {
         }
         // A margin that cannot be computed must not be answered by a profit.
         let printed = printed?;
-        match printed.place().filter(|_| other_name) {
-            Some(place) if self.is_single_table() => Err(self.unclear(place)),
-            Some(place) => Ok(printed.or_doubt(Some(self.unclear(place)))),
-            None => Ok(printed),
-        }
+        let other = printed.place().filter(|_| other_name);
+        let doubt = other.map(|place| self.unclear(place));
+        Ok(printed.or_doubt(doubt))
     }
 
     /// The printed figure of an operand in a period. "Net income at the end of 2031" means that of
