@@ -267,7 +267,7 @@ impl Tables {
     ) -> TableResult<Amount> {
         let printed = self.printed(of, asked, near);
         let sure = printed.as_ref().is_ok_and(|one| one.doubt.is_none());
-        let Some(day) = asked.filter(|asked| asked.instant && self.is_report() && !sure) else {
+        let Some(day) = asked.filter(|asked| asked.instant && !sure) else {
             return printed;
         };
         let year = Period {
