@@ -145,18 +145,14 @@ impl EmbeddedAnalyst {
         Some(EmbeddedAnswer { doubt, ..guess })
     }
 
-    /// The reason why the tables of a report or a list of transactions do not answer a question, or
-    /// why the answer from a list is in doubt. `None` if nothing speaks against the answer, if the
-    /// question cannot be read without earlier ones, and for other pages.
+    /// The reason why the tables of a report or a list of transactions do not answer a question.
+    /// `None` if they do, if the question cannot be read without earlier ones, and for other pages.
     #[must_use]
     pub fn reason(&self, page: &PageIndex, question: &Question) -> Option<String> {
         let tables = page.tables.as_ref();
         let tables = tables.filter(|tables| tables.has_no_guess())?;
-        let doubt = match tables.answer(&question.text, &earlier(question), None)? {
-            Err(doubt) => Some(doubt),
-            Ok(answer) => answer.doubt.filter(|_| tables.is_single_table()),
-        };
-        doubt.map(in_words)
+        let answer = tables.answer(&question.text, &earlier(question), None)?;
+        answer.err().map(in_words)
     }
 
     /// The answer of the best candidate, found without the labels of tables. `None` if there is no
