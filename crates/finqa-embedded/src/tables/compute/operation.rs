@@ -229,8 +229,9 @@ impl Tables {
     /// figure, another one of the row replaces it, with a doubt.
     fn change_operands(&self, of: &Operand, since: bool) -> TableResult<[Amount; 2]> {
         open_if(!of.is_named())?;
+        let single = self.is_single_table();
         let mut spans = of.spans.clone();
-        if self.is_report() || since {
+        if !single || since {
             spans.sort_by_key(|span| span.end);
         }
         spans.iter().try_for_each(|span| self.is_clear(*span))?;
@@ -240,10 +241,10 @@ impl Tables {
             // Without "since", a single period is the later one.
             ([late], _) => (None, Some(*late)),
             ([early, late], _) if early.order() <= late.order() => (Some(*early), Some(*late)),
-            ([early, .., late], _) if self.is_report() => (Some(*early), Some(*late)),
-            ([], [early, late]) if self.is_single_table() => (Some(*early), Some(*late)),
-            ([], _) if self.is_report() => (None, None),
-            _ => return Err(Doubt::Open),
+            ([], [early, late]) if single => (Some(*early), Some(*late)),
+            _ if single => return Err(Doubt::Open),
+            ([early, .., late], _) => (Some(*early), Some(*late)),
+            ([], _) => (None, None),
         };
         let of = of.of_spans(Vec::new());
         let ago = late.map(Period::year_before);
@@ -257,7 +258,7 @@ impl Tables {
         });
         match self.figure_near(&of, before, late.place()) {
             Ok(early) if early.at.is_none() || early.place() != late.place() => Ok([late, early]),
-            Err(why) if self.is_single_table() => Err(why),
+            Err(why) if single => Err(why),
             // In a report, any other column of the row is a guess.
             _ => {
                 let at = late.place().ok_or(Doubt::Open)?;
