@@ -233,13 +233,13 @@ impl Tables {
     /// The line that fits best; on a tie in a report, the one of the later table. In a single table,
     /// it must be the only one that fits so well.
     fn best_line(&self, of: &Operand, mut lines: Vec<Line>) -> TableResult<Line> {
-        if self.is_single_table() {
+        let single = self.is_single_table();
+        if single {
             let least = lines.iter().map(|line| line.unasked).min();
             lines.retain(|line| Some(line.unasked) == least);
         }
         let table = |line: &Line| line.figures.first().map(|one| one.place.table);
         lines.sort_by(|a, b| b.score.total_cmp(&a.score).then(table(b).cmp(&table(a))));
-        let single = self.is_single_table();
         match (lines.as_slice(), of.spans.first()) {
             ([], Some(period)) => missing(format!("the page has no {period}")),
             ([a, b, ..], _) if single && a.by_rows == b.by_rows => {
