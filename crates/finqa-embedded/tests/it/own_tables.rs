@@ -273,6 +273,38 @@ Operating unit C;5", &[
         ("how much over the budget was food?", Unsure("over")),
         ("which item had the largest budget?", Is("Rent")),
     ]),
+    ("Year;Sales\n2030;100\n2031;140", &[
+        ("What share of sales came from 2031?", Unsure("")),
+        ("What share of sales came from sales in 2031?", Unsure("")),
+        ("What were sales as a percentage of sales in 2031?", Unsure("")),
+    ]),
+    (";North;South;Total\nSales;10;20;30\nStaff;1;2;3", &[
+        ("which region had the highest sales?", Is("South")),
+        ("which region had the fewest staff?", Is("North")),
+    ]),
+    ("Item;Amount\nSales;300\nCosts;200\nProfit;100", &[
+        ("What were sales, costs and profit?", Unsure("")),
+    ]),
+    ("Class;Dividends;Shares\nCommon;50;10\nPreferred;20;5\nTotal;70;15", &[
+        ("What were the dividends per common share?", Unsure("per")),
+        ("What were total dividends per common share?", Unsure("per")),
+    ]),
+    ("Item;2031\nCosts;50\nTotal costs;80", &[
+        ("What was the total cost in 2031?", Is("80")),
+        ("What were the costs in total in 2031?", Is("80")),
+        ("What were costs in 2031?", Is("50")),
+    ]),
+    ("Year;Amount due\n2030;10\n2031;20\nThereafter;70", &[
+        ("How much is due after 2031?", Is("70")),
+        ("How much is due after 2030?", Unsure("after")),
+    ]),
+    (";2029;2030;2031\nSales;90;95;80\nNet loss;-5;3;-8", &[
+        ("in which year was the net loss largest?", Unsure("only some")),
+    ]),
+    (";2029;2030;2031\nSales;90;95;80\nNet loss;-4;-5;-8", &[
+        ("in which year was the net loss largest?", Is("2031")),
+        ("by how much did the net loss rise from 2030 to 2031?", Is("3")),
+    ]),
 ];
 
 /// Doubts showed stems: "revenu", "purchase of property and equipment net", "compani".
