@@ -165,3 +165,50 @@ fn a_label_with_a_comma_is_no_formula() {
     ];
     assert_answers("10k.htm", &page("", &[flows]), &questions);
 }
+
+/// The figures behind the first comma were added up.
+#[test]
+fn figures_joined_by_and_are_no_formula() {
+    let lists = [
+        "What were net interest income, noninterest income and noninterest expense in 2031?",
+        "What was net interest income, noninterest income and noninterest expense in 2031?",
+        "What were net interest income, noninterest income, and noninterest expense in 2031?",
+        "What were net interest income; noninterest income and noninterest expense in 2031?",
+        "What were, in 2031, noninterest income and noninterest expense?",
+        "What were the figures for 2031: noninterest income and noninterest expense?",
+    ];
+    for question in lists {
+        let place = Workplace::new();
+        place.write("10k.htm", &read());
+        let ran = place.run(&format!("ask 10k.htm '{question}' --json"));
+        let sum = ran.json()["formula"]
+            .as_str()
+            .unwrap_or_default()
+            .contains('+');
+        assert!(!sum, "{question}: {}", ran.stdout);
+    }
+    // A sign or an introduction still makes a formula.
+    let questions = [
+        (
+            "What was the efficiency ratio in 2030, noninterest expense over net interest income plus noninterest income?",
+            "0.5",
+        ),
+        (
+            "What was total debt at the end of 2031, short-term borrowings plus the current portion and long-term debt?",
+            "400",
+        ),
+        (
+            "What was total debt at the end of 2031: short-term borrowings, the current portion and long-term debt?",
+            "400",
+        ),
+        (
+            "What was total debt at the end of 2031, that is short-term borrowings, the current portion and long-term debt?",
+            "400",
+        ),
+        (
+            "What was total debt (short-term borrowings, the current portion and long-term debt) at the end of 2031?",
+            "400",
+        ),
+    ];
+    assert_answers("10k.htm", &read(), &questions);
+}

@@ -10,15 +10,16 @@ use crate::tables::find::{Amount, AmountKind};
 use crate::tables::page::Tables;
 use crate::tables::question;
 use crate::tables::question::operand::Operand;
-use crate::tables::question::operands::operand;
+use crate::tables::question::operands::{has, operand, says};
 use crate::tables::question::phrases::Cue;
 use crate::tables::question::token::{Token, TokenPart};
 use crate::tables::words::{VERBS, is_light};
 
-/// The mark or words between a measure and its formula: "net debt, i.e. …".
+/// The mark or words between a measure and its formula: "net debt, i.e. …". Without the words, a
+/// comma may also be one of a list.
 static BEGINS: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
-        r"(?i)(?: ?\(|[,:;] | [-\u{2013}\u{2014}] )(?:(?P<taken>taking|using|counting) |(?:i\.e\.,?|that is,?|meaning|defined as|calculated as|computed as|adding up|adding|=) )?"
+        r"(?i)(?P<mark> ?\(|[,:;] | [-\u{2013}\u{2014}] )(?P<said>(?P<taken>taking|using|counting) |(?:i\.e\.,?|that is,?|meaning|defined as|calculated as|computed as|adding up|adding|=) )?"
     )
 });
 
@@ -33,8 +34,20 @@ const MEASURES: &str = "ratio margin rate multiple cover coverage";
 const KINDS: &str = "efficiency combined loss expense cost income leverage gearing liquidity solvency \
     operating capital turnover conversion retention";
 
+/// Signs of a formula. Without one, figures that are joined by "and" may also be a list.
+const SIGNS: &[Cue] = &[Cue::Plus, Cue::Minus, Cue::Less];
+
 /// Words for the company that the measure is about.
 const OWNERS: &str = "bank bank's company company's group group's firm firm's insurer's airline's";
+
+/// How a formula begins.
+#[derive(Clone, Copy)]
+struct Begins {
+    /// True for a comma or a semicolon without words such as "that is".
+    plainly: bool,
+    /// True for a word such as "taking": the formula may then lack the divisor.
+    taken: bool,
+}
 
 /// A formula over the figures that a question names.
 struct Spelled {
@@ -51,10 +64,15 @@ impl Tables {
     pub(crate) fn spelled(&self, text: &str) -> Option<DirectAnswer> {
         let bare = text.trim_end_matches(['?', ' ']);
         let of = BEGINS.captures_iter(bare).find_map(|found| {
-            let mark = found.get(0)?;
-            let formula = bare.get(mark.end()..)?;
-            let main = bare.get(..mark.start())?;
-            self.read_spelled(main, formula, found.name("taken").is_some())
+            let all = found.get(0)?;
+            let formula = bare.get(all.end()..)?;
+            let main = bare.get(..all.start())?;
+            let mark = found.name("mark")?.as_str();
+            let begins = Begins {
+                plainly: found.name("said").is_none() && mark.starts_with([',', ';']),
+                taken: found.name("taken").is_some(),
+            };
+            self.read_spelled(main, formula, begins)
         })?;
         if self.whole_label(text).is_some() {
             return None;
@@ -64,9 +82,9 @@ impl Tables {
         Some(self.look_up(found, &of.name).or_doubt(doubt))
     }
 
-    /// Reads the name of a measure and its formula; `None` if either is not understood. `taken` is
-    /// true after a word such as "taking": the formula may then lack the divisor.
-    fn read_spelled(&self, main: &str, formula: &str, taken: bool) -> Option<Spelled> {
+    /// Reads the name of a measure and its formula; `None` if either is not understood, or if the
+    /// question may list figures: "net sales, cost of sales and net income".
+    fn read_spelled(&self, main: &str, formula: &str, begins: Begins) -> Option<Spelled> {
         // What begins with a digit is a year or a figure ("at December 31, 2031"), not a formula.
         if self.is_single_table() || formula.starts_with(|c: char| c.is_ascii_digit()) {
             return None;
@@ -74,7 +92,16 @@ impl Tables {
         // "Net cash (cash less debt) at December 31"
         let (formula, after) = formula.split_once(')').unwrap_or((formula, ""));
         let main = format!("{main} {after}");
-        let name = self.measure_named(&question::read(self, &main))?;
+        let main = question::read(self, &main);
+        let name = self.measure_named(&main)?;
+        let signed = OVER.is_match(formula) || has(&question::read(self, formula), SIGNS);
+        // "What were, in 2031, net sales and net income?" names no measure before the figures.
+        let measured = !name.names.is_empty()
+            || has(&main, &[Cue::Ratio, Cue::Total, Cue::Sum])
+            || says(&main, MEASURES);
+        if !signed && (begins.plainly || !measured) {
+            return None;
+        }
         // Brackets within the formula and a second division are not read.
         if formula.contains('(') {
             return None;
@@ -87,7 +114,7 @@ impl Tables {
         let above = self.terms(above, &name)?;
         let mut below = below.map_or(Some(Vec::new()), |side| self.terms(side, &name))?;
         // "The quick ratio, taking cash and receivables" says only what is divided.
-        if let Some((known, rest)) = name.formula().filter(|_| taken && below.is_empty()) {
+        if let Some((known, rest)) = name.formula().filter(|_| begins.taken && below.is_empty()) {
             let (terms, rest) = (known.below.iter(), rest.without_words());
             below.extend(terms.map(|term| (rest.of_term(term.name), term.subtracted)));
         }
