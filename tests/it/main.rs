@@ -17,6 +17,7 @@ mod analyst_lists;
 mod analyst_parts;
 mod analyst_questions;
 mod analyst_rows;
+mod analyst_several;
 mod analyst_sides;
 mod analyst_spelled;
 mod analyst_sure;

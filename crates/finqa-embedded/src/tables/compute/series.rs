@@ -89,12 +89,18 @@ impl Tables {
         let found: Vec<Amount> = of.spans.iter().map(figure).collect::<TableResult<_>>()?;
         self.in_one_unit(&found)?;
         self.are_of_one_kind(&found)?;
+        // "Net sales in 2031 and net sales in 2030" has "and", but names one figure.
+        let named = of.names.len() + usize::from(!of.words.is_empty());
+        let figures: Vec<&FitFigure> = found.iter().filter_map(|one| one.at.as_ref()).collect();
+        let two = self
+            .may_be_two(of, &figures)
+            .filter(|_| !of.names.is_empty() && named > 1);
         let answers = found.into_iter().map(|one| DirectAnswer {
             doubt: one.doubt.clone().or_else(|| self.may_count(&one)),
             ..self.look_up(one, of)
         });
         let answers: Vec<DirectAnswer> = answers.collect();
-        let doubt = answers.iter().find_map(|one| one.doubt.clone());
+        let doubt = answers.iter().find_map(|one| one.doubt.clone()).or(two);
         let values: Vec<String> = answers.iter().filter_map(DirectAnswer::printed).collect();
         let mut rest = answers.into_iter();
         let first = rest.next().ok_or(Doubt::Open)?;

@@ -8,6 +8,9 @@ use crate::tables::find::fit::FitFigure;
 use crate::tables::find::{Amount, places};
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::asked::{Asked, Operation};
+use crate::tables::question::names::NamedConcept;
+use crate::tables::question::operand::Operand;
+use crate::tables::words::is_light;
 
 impl Tables {
     /// The doubt if the question asks for something that neither its operation nor its figures
@@ -41,12 +44,9 @@ impl Tables {
         if both && figures.iter().any(is_part) {
             return why("the current and the non-current part are not both known");
         }
-        let joins = |one: &&FitFigure| {
-            let name = name(one);
-            name.contains(" and ") || name.contains(['&', '/'])
-        };
-        if asked.operands.iter().any(|of| of.joins) && !figures.iter().any(joins) {
-            return why("the question names two figures");
+        let mut operands = asked.operands.iter();
+        if let Some(two) = operands.find_map(|of| self.may_be_two(of, &figures)) {
+            return Some(two);
         }
         let of_all = |one: &&FitFigure| {
             let mut periods = asked.operands.iter().flat_map(|of| &of.spans);
@@ -58,6 +58,26 @@ impl Tables {
             return why("the question names several periods");
         }
         amounts.iter().find_map(|one| self.may_count(one))
+    }
+
+    /// The doubt that an operand with "and" names two figures. It names one if the label of one of
+    /// these has "and" too, and each known name that the operand has besides others.
+    pub(crate) fn may_be_two(&self, of: &Operand, figures: &[&FitFigure]) -> Option<Doubt> {
+        let is_one = |one: &&FitFigure| {
+            let name = self.full_name(one.place).to_lowercase();
+            let joins = name.contains(" and ") || name.contains(['&', '/']);
+            let says = |word: &String| {
+                let mut labels = self.labels_of(one.place);
+                is_light(word) || labels.any(|label| label.says(word))
+            };
+            let has = |named: &NamedConcept| {
+                let mut names = named.concept.names.iter();
+                names.any(|name| name.stems.iter().all(says))
+            };
+            joins && (of.names.len() < 2 || of.names.iter().all(has))
+        };
+        let two = of.joins && !figures.iter().any(is_one);
+        two.then(|| Doubt::missing("the question names two figures"))
     }
 
     /// True if each period of the question is the period of a cell that the answer uses. For a

@@ -14,7 +14,8 @@ use crate::tables::page::table::{Place, ReportRow, brackets};
 use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question::asked::{Asked, Operation};
 use crate::tables::question::operand::Operand;
-use crate::tables::question::operands::operand;
+use crate::tables::question::operands::{has, operand};
+use crate::tables::question::phrases::Cue;
 use crate::tables::question::token::{Token, TokenPart};
 use crate::tables::question::{self, follow_up};
 use crate::tables::words::{lists, plain_stems, same_word};
@@ -98,6 +99,10 @@ impl Tables {
         let rest = [question.get(..at.start)?, question.get(at.end..)?].join(" , ");
         let tokens = question::read(self, &rest);
         let beside = self.beside_label(&tokens)?;
+        // "Assets and cash" are two figures, although the row "Cash" is in the section "Assets".
+        if !beside.is_empty() && has(&tokens, &[Cue::And]) {
+            return None;
+        }
         let led = tokens.iter().any(|token| token.is_in(LEADS));
         let of = operand(&tokens, None)?;
         let exactly = |row: &ReportRow| row.section.iter().all(|own| beside.contains(own));

@@ -253,6 +253,9 @@ impl Form {
         if !cues.is_empty() && !has(tokens, cues) {
             return None;
         }
+        if **cues == [Cue::Total] && !adds_up(tokens) {
+            return None;
+        }
         let allowed = [*cues, *also, &[Cue::And]].concat();
         let said = !has(tokens, &[Cue::Points]) && has(tokens, RELATIVE);
         let relative = *relative && said;
@@ -349,6 +352,25 @@ impl Form {
         }
         Some(operation.clone())
     }
+}
+
+/// True if "total" asks for a sum. It does not if each figure has it in its name ("total assets and
+/// total debt"), and neither does "both" ("both sales and profit").
+fn adds_up(tokens: &[Token]) -> bool {
+    let mut totals = tokens
+        .iter()
+        .filter(|token| token.cue() == Some(Cue::Total) && token.text != "both")
+        .peekable();
+    let joins = |token: &Token| token.cue() == Some(Cue::And) || token.text == ",";
+    let is_named =
+        |token: &Token| matches!(&token.part, TokenPart::Name(named) if named.name.says("total"));
+    let is_total = |part: &[Token]| {
+        let mut tokens = part.iter();
+        tokens.any(|token| token.text == "total" || is_named(token))
+    };
+    let named = |part: &&[Token]| part.iter().any(|token| !token.stems().is_empty());
+    let mut parts = tokens.split(joins).filter(named);
+    totals.peek().is_some() && (totals.any(|token| token.text != "total") || !parts.all(is_total))
 }
 
 /// The operands on the two sides of a cue, each completed by the other. `None` if a side has a cue
