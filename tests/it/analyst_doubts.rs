@@ -220,3 +220,39 @@ fn a_doubt_stays_with_what_follows_from_it() {
         assert_conversation(&place, "10k.htm", &turns);
     }
 }
+
+/// The figure itself was the answer, because it is on both sides of the ratio.
+#[test]
+fn a_figure_is_no_share_of_itself() {
+    let questions = [
+        ("What share of net sales came from net sales in 2031?", ""),
+        ("What share of sales came from 2031?", ""),
+        ("What share of total net sales came from 2031?", ""),
+        ("What was the share of net sales in 2031?", ""),
+        ("What was the ratio of net sales to revenue in 2031?", ""),
+        (
+            "What was net sales as a percentage of net sales in 2031?",
+            "",
+        ),
+        ("What was net sales divided by net sales in 2031?", ""),
+        ("How many times net sales is revenue in 2031?", ""),
+        ("What percentage of net income was net income in 2031?", ""),
+        ("What share of sales came from Germany in 2031?", "26.0%"),
+    ];
+    assert_answers("10k.htm", &report(), &questions);
+    let place = Workplace::new();
+    place.write("10k.htm", &report());
+    let ran = place.run("ask 10k.htm 'What share of sales came from 2031?' --json");
+    let why = "Net sales · 2031 would be both figures of the ratio";
+    assert_eq!(ran.json()["doubt"], why);
+    // A printed ratio is found for both sides too.
+    let rows = "<tr><td></td><td>2031</td><td>2030</td></tr><tr><td>Debt to EBITDA</td><td>2.5</td><td>2.7</td></tr>";
+    let read = page("", &[format!("<p>Key figures</p><table>{rows}</table>")]);
+    let questions = [
+        ("What was debt to EBITDA in 2031?", "2.5"),
+        ("What was the ratio of debt to EBITDA in 2031?", "2.5"),
+        ("How many times EBITDA is debt in 2031?", "2.5"),
+        ("What was debt as a percentage of EBITDA in 2031?", ""),
+    ];
+    assert_answers("key.htm", &read, &questions);
+}

@@ -13,7 +13,7 @@ use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing, missing_if, open_if};
 use crate::tables::question::asked::{Asked, Operation, Which};
 use crate::tables::question::operand::Operand;
-use crate::tables::words::Stems;
+use crate::tables::words::{Stems, is_light};
 
 /// Words of rows whose figures may be negative by their meaning, such as a result.
 static SIGNED: Stems = Stems::new("profit income earning result ebit ebitda flow return");
@@ -103,19 +103,42 @@ impl Tables {
         Ok(self.doubted(answer, asked, &pair))
     }
 
-    /// One figure divided by another. "Debt to EBITDA" may be one printed row, which both operands
-    /// find. In "sales outside Chile to sales" they find one row too, but the first excludes a part
-    /// of it.
+    /// One figure divided by another. If both operands find one cell, it is the answer if it is a
+    /// printed ratio, and there is none otherwise. In "sales outside Chile to sales" they find one
+    /// row too, but the first excludes a part of it.
     fn ratio(&self, asked: &Asked, operands: &[Operand]) -> TableResult<DirectAnswer> {
         let pair = self.share_operands(operands, asked.relative)?;
         let [a, b] = &pair;
-        let one_row = a.place().is_some() && a.place() == b.place();
         let whole = operands.iter().all(|of| of.except.is_empty());
-        if let Some(of) = operands.first().filter(|_| one_row && whole) {
-            return Ok(self.look_up(a.clone(), of));
+        let only = a.place().filter(|at| whole && b.place() == Some(*at));
+        if let (Some(at), [above, below]) = (only, operands) {
+            return if self.is_printed_ratio(at, [above, below], asked.relative) {
+                Ok(self.look_up(a.clone(), above))
+            } else {
+                Err(self.doubt_about(at, "would be both figures of the ratio"))
+            };
         }
         let answer = ratio(pair.clone(), asked.relative);
         Ok(self.doubted(answer, asked, &pair))
+    }
+
+    /// True if the cell that both operands of a ratio find is the ratio itself: a percentage, or a
+    /// row with the words of both, such as "Debt to EBITDA". A share must be a percentage.
+    fn is_printed_ratio(&self, at: Place, [above, below]: [&Operand; 2], share: bool) -> bool {
+        let said = |of: &Operand| {
+            let mut readings = of.meant_readings();
+            let light = |words: &mut Vec<String>| words.retain(|word| !is_light(word));
+            readings.iter_mut().for_each(light);
+            let says = |word: &String| self.is_labelled(at, word);
+            readings.retain(|words| !words.is_empty() && words.iter().all(says));
+            readings
+        };
+        let (a, b) = (said(above), said(below));
+        let more = |own: &[String], other: &[String]| own.iter().any(|word| !other.contains(word));
+        // "Sales" are no side of their own in "Net sales".
+        let of_both = |own: &Vec<String>| b.iter().any(|one| more(own, one) && more(one, own));
+        let percent = self.cell(at).is_some_and(|cell| cell.percent);
+        !above.is_same_figure(below) && (percent || !share && a.iter().any(of_both))
     }
 
     /// The figure of an operand; a total without a row of its own is the sum of all rows.
