@@ -1,7 +1,8 @@
 //! `convfinqa ask` where only one figure can be meant, in words that are not quite those of its label.
 
-use crate::analyst_questions::table;
+use crate::analyst_questions::{report, table};
 use crate::analyst_sides::{assert_answers, page};
+use crate::support::cli::Workplace;
 
 const YEARS: &[&str] = &["", "2031", "2030", "2029"];
 
@@ -197,4 +198,42 @@ fn what_is_held_for_sale_is_not_the_whole() {
         ),
     ];
     assert_answers("10k.htm", &read, &questions);
+}
+
+/// "Closing" was a word that the report lacks, although "ending" was read.
+#[test]
+fn a_closing_balance_is_that_at_the_end() {
+    let questions = [
+        ("What was the closing balance of inventories in 2031?", "80"),
+        ("What was the closing cash balance in 2030?", "100"),
+        (
+            "What was the closing balance of cash and cash equivalents in 2031?",
+            "120",
+        ),
+        ("What was the ending balance of inventories in 2031?", "80"),
+        (
+            "By how much did the closing cash balance rise in 2031?",
+            "20",
+        ),
+        // Not sure: no balance, another balance, another use of the word.
+        ("What was the closing balance of net sales in 2031?", ""),
+        ("What was the opening balance of inventories in 2031?", ""),
+        ("What was the beginning balance of cash in 2031?", ""),
+        ("What was the closing price of inventories in 2031?", ""),
+    ];
+    assert_answers("10k.htm", &report(), &questions);
+    // A row with the word is found by it.
+    let note = table(
+        "Provisions",
+        &[
+            &["", "2031", "2030"],
+            &["Opening balance", "40", "30"],
+            &["Additions", "20", "10"],
+            &["Closing balance", "60", "40"],
+        ],
+    );
+    let place = Workplace::new();
+    place.write("note.htm", &page("", &[note]));
+    let ran = place.run("ask note.htm 'What was the closing balance in 2031?' --json");
+    assert_eq!(ran.json()["answer"], "60 million");
 }

@@ -18,6 +18,7 @@ use std::sync::LazyLock;
 use finqa_core::regex;
 use regex::{Captures, Regex};
 
+use crate::reading::text::stem;
 use crate::tables::page::Tables;
 use crate::tables::words::{FILLERS, NOISE, STATES, VERBS, is_light, lists, stems};
 use marks::{LabelPlaces, Marks};
@@ -28,6 +29,10 @@ use token::{Token, TokenPart};
 /// Adverbs inside the name of a figure that do not change it: "taxes actually paid".
 static ADVERBS: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)\b(?:actually|really|exactly|approximately|roughly)\b ?"));
+
+/// "Closing" before a balance, which is one at the end of a period: "the closing cash balance".
+static CLOSING: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"(?i)\bclosing (?P<of>(?:[\w&'-]+ ){0,3}balances?)\b"));
 
 /// "Which of the last three years", which is read as "which year".
 static OF_YEARS: LazyLock<Regex> = LazyLock::new(|| {
@@ -118,6 +123,10 @@ fn simplified(tables: &Tables, question: &str) -> String {
     let mut question = STATES.replace_all(question, "usa ").into_owned();
     if tables.is_report() {
         question = ADVERBS.replace_all(&question, "").into_owned();
+        // A label with the word may be meant by it.
+        if !tables.says(&stem("closing")) {
+            question = CLOSING.replace_all(&question, "ending $of").into_owned();
+        }
     }
     OF_YEARS.replace_all(&question, "which year ").into_owned()
 }
