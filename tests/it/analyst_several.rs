@@ -1,23 +1,106 @@
 //! `convfinqa ask` for several figures at once.
 
+use serde_json::{Value as Json, json};
+
 use crate::analyst_questions::{ask, opened};
+use crate::analyst_sides::{assert_answers, assert_conversation};
+use crate::support::cli::Workplace;
+
+fn is_sure(read: &Json) -> bool {
+    !read["answer"].is_null() && read["doubt"].is_null()
+}
 
 /// One of the figures, or their sum, was the answer.
 #[test]
-fn one_figure_does_not_answer_for_two() {
+fn figures_that_are_listed_are_answered_in_order() {
     let place = opened();
-    for question in [
-        "What were net sales and cost of sales in 2031 and 2030?",
-        "What were property and equipment and cash at the end of 2031?",
-        "What were research and development and cash in 2031?",
-        "What were assets and cash and cash equivalents at the end of 2031?",
-        "What were total assets and total current liabilities at the end of 2031?",
-        "What were both net sales and net income in 2031?",
+    for (question, values) in [
+        (
+            "What were net sales, cost of sales and operating income in 2031?",
+            vec!["1,000 million", "600 million", "200 million"],
+        ),
+        (
+            "What were operating income, and net sales in 2030?",
+            vec!["140 million", "800 million"],
+        ),
+        (
+            "In 2031, what were net sales and net income, respectively?",
+            vec!["1,000 million", "144 million"],
+        ),
+        (
+            "What were net sales and cost of sales in 2031 and 2030?",
+            vec!["1,000 million", "800 million", "600 million", "500 million"],
+        ),
+        (
+            "What were research and development and cash and cash equivalents in 2031?",
+            vec!["90 million", "120 million"],
+        ),
+        (
+            "What were property and equipment and cash at the end of 2031?",
+            vec!["450 million", "120 million"],
+        ),
+        (
+            "What were total assets and total current liabilities at the end of 2031?",
+            vec!["800 million", "140 million"],
+        ),
+        (
+            "What were both net sales and net income in 2031?",
+            vec!["1,000 million", "144 million"],
+        ),
+        (
+            "What were pumps and valves in 2031?",
+            vec!["450 million", "550 million"],
+        ),
     ] {
         let read = ask(&place, question);
-        let sure = !read["answer"].is_null() && read["doubt"].is_null();
-        assert!(!sure, "{question}: {read}");
+        assert!(is_sure(&read), "{question}: {read}");
+        assert_eq!(read["answer"], json!(values), "{question}: {read}");
     }
+}
+
+#[test]
+fn a_list_with_a_figure_in_doubt_is_not_sure() {
+    let place = opened();
+    for (question, part) in [
+        (
+            "What were net sales and unbilled things in 2031?",
+            "unbilled things",
+        ),
+        (
+            "What were net sales, unbilled things and net income in 2031?",
+            "unbilled things",
+        ),
+        ("What were net sales and EBITDA in 2031?", "ebitda"),
+        (
+            "What were net sales and operating income of pumps in 2031?",
+            "operating income",
+        ),
+        (
+            "What were current assets and liabilities at the end of 2031?",
+            "liabilities",
+        ),
+    ] {
+        let read = ask(&place, question);
+        assert!(!is_sure(&read), "{question}: {read}");
+        let doubt = read["doubt"].as_str().unwrap_or_default().to_lowercase();
+        assert!(doubt.contains(part), "{question}: {read}");
+    }
+    for question in [
+        "What were net sales in 2031 and net income in 2030?",
+        "What were net sales in 2031, cost of sales and net income?",
+        "What were assets and cash and cash equivalents in 2025?",
+        "What were interest and taxes paid in 2031?",
+        "What were operating income and operating margin in 2031?",
+    ] {
+        let read = ask(&place, question);
+        assert!(!is_sure(&read), "{question}: {read}");
+    }
+}
+
+/// A label with "and" is one figure, and what asks for a sum is one number.
+#[test]
+fn one_figure_with_and_is_no_list() {
+    let place = opened();
     for (question, answer) in [
         (
             "What were property and equipment at the end of 2031?",
@@ -35,6 +118,37 @@ fn one_figure_does_not_answer_for_two() {
     ] {
         let read = ask(&place, question);
         assert_eq!(read["answer"], answer, "{question}: {read}");
-        assert!(read["doubt"].is_null(), "{question}: {read}");
+        assert!(is_sure(&read), "{question}: {read}");
     }
+}
+
+#[test]
+fn what_follows_a_list_is_not_sure() {
+    let place = opened();
+    let first = ("What were pumps and valves in 2031?", "450 million; 550");
+    for next in [
+        "And in 2030?", "What was that in 2030?", "What growth is that?",
+    ] {
+        assert_conversation(&place, "10k.htm", &[first, (next, "")]);
+    }
+}
+
+/// Only the first was evidence, and the values had no unit.
+#[test]
+fn several_figures_of_a_single_table_have_their_unit_and_evidence() {
+    let read = "EUR million,2030,2031\nSales,100,140\nCosts,90,110\nProfit,10,30\n";
+    let questions = [
+        ("What were sales and profit in 2031?", "140 million; €30"),
+        (
+            "What were sales in each of the last two years?",
+            "100 million; €140",
+        ),
+        ("What were sales and staff in 2031?", ""),
+    ];
+    assert_answers("own.csv", read, &questions);
+    let place = Workplace::new();
+    place.write("own.csv", read);
+    let ran = place.run("ask own.csv 'What were sales and profit in 2031?' --json");
+    let evidence = ran.json()["evidence"].as_array().map(Vec::len);
+    assert_eq!(evidence, Some(2), "{}", ran.stdout);
 }

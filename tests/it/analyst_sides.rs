@@ -6,7 +6,18 @@ use serde_json::Value as Json;
 use crate::analyst_questions::table;
 use crate::support::cli::{CommandExt, Workplace};
 
-/// Each question with its answer; `""` if it may not be sure.
+/// The answer as text, with "; " between several values.
+pub(crate) fn shown(read: &Json) -> String {
+    match &read["answer"] {
+        Json::Array(values) => {
+            let values: Vec<&str> = values.iter().filter_map(Json::as_str).collect();
+            values.join("; ")
+        }
+        one => one.as_str().unwrap_or_default().to_owned(),
+    }
+}
+
+/// Each question with its answer; `""` if it may not be sure. Several values are joined by "; ".
 pub(crate) fn assert_answers(file: &str, page: &str, questions: &[(&str, &str)]) {
     let place = Workplace::new();
     place.write(file, page);
@@ -26,7 +37,7 @@ pub(crate) fn assert_conversation(place: &Workplace, file: &str, turns: &[(&str,
     for ((question, answer), line) in turns.iter().zip(lines) {
         let read: Json = serde_json::from_str(line).unwrap();
         let sure = !read["answer"].is_null() && read["doubt"].is_null();
-        let found = read["answer"].as_str().unwrap_or_default();
+        let found = shown(&read);
         let found = found.trim_start_matches(['$', '£', '€']);
         let plain = |text: &str| text.replace(',', "");
         match *answer {

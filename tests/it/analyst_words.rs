@@ -4,6 +4,7 @@
 use serde_json::Value as Json;
 
 use crate::analyst_questions::{ask, table};
+use crate::analyst_sides::shown;
 use crate::support::cli::Workplace;
 
 fn report() -> String {
@@ -80,11 +81,10 @@ fn report() -> String {
 }
 
 /// The digits of the answer, without its currency, sign and scale.
-fn digits(read: &Json) -> &str {
-    let found = read["answer"].as_str().unwrap_or_default();
-    found
-        .trim_start_matches(['-', '$'])
-        .trim_end_matches(" million")
+fn digits(read: &Json) -> String {
+    let found = shown(read);
+    let found = found.trim_start_matches(['-', '$']);
+    found.trim_end_matches(" million").to_owned()
 }
 
 fn is_sure(read: &Json) -> bool {

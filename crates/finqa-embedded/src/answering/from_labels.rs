@@ -9,6 +9,7 @@ use super::description::{Citations, describe, operations, percentages};
 use super::doubt::in_words;
 use super::scale;
 use crate::distinct;
+use crate::expr::Expr;
 use crate::question::plan::ProgramPlan;
 use crate::question::wording::Wording;
 use crate::reading::facts::Facts;
@@ -118,20 +119,31 @@ impl EmbeddedAnswer {
     }
 
     /// The answer from the labels of a user's single table; `None` if its expression has no value.
+    /// Of several values, the unit is that of the first.
     pub(super) fn from_labels(question: &Question, direct: &DirectAnswer) -> Option<Self> {
         let facts = &Facts::of_cells(&question.document, &direct.cells());
-        let expr = direct.expr(facts)?;
+        let exprs = direct.exprs_over(facts)?;
         let asked = Wording::read(&facts.written(&question.text));
-        let plan = ProgramPlan::fixed(direct.name, expr.clone(), direct.kind);
-        let mut best = describe(facts, &question.document, &plan, &expr, &[], &asked)?;
+        let described = |expr: &Expr| {
+            let plan = ProgramPlan::fixed(direct.name, expr.clone(), direct.kind);
+            describe(facts, &question.document, &plan, expr, &[], &asked)
+        };
+        let expr = exprs.first()?;
+        let mut best = described(expr)?;
+        for more in exprs.iter().skip(1).filter_map(described) {
+            best.label = format!("{}; {}", best.label, more.label);
+            best.evidence.extend(more.evidence);
+            best.steps.extend(more.steps);
+        }
         if direct.name == SUM_OF_ROWS {
             best.label = format!("sum of {}", counted(expr.leaves().len(), "row"));
         }
-        let scale = scale::of_kind(best.unit.kind, &expr, &|expr| scale::scale_of(facts, expr));
+        let scale = scale::of_kind(best.unit.kind, expr, &|expr| scale::scale_of(facts, expr));
         best.unit.scale = scale.unwrap_or_default();
-        best.answer_with(direct.label.as_ref(), false);
+        best.answer_with(direct.label.as_ref(), !direct.values.is_empty());
         Some(Self {
             words: direct.label.clone(),
+            values: direct.values.clone(),
             doubt: scale.err().map(str::to_owned),
             ..Self::of(best, direct.confidence)
         })

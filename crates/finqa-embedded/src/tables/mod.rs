@@ -34,6 +34,7 @@
 //! answer by the labels, with doubts    of_labels                    mod.rs
 //! a formula that the question gives    spelled                      compute/spelled.rs
 //! otherwise its operation              compute                      compute/operation.rs
+//! figures that the question lists      one_or_several               compute/several.rs
 //! the figure of an operand             figure, figure_near          find/mod.rs
 //! the cells that fit it                fitting_figures              find/fit.rs
 //! the best of these cells              printed                      find/printed.rs
@@ -53,8 +54,9 @@
 //! 2. The operation: `doubted` in `compute/operation.rs` takes the operation's own doubt, then the
 //!    first of its figures, then what the question asks for in vain (`compute/unmet.rs`). The
 //!    largest of a series (`compute/best_part.rs`) and a list of periods (`compute/series.rs`) have
-//!    the doubt of their figures or that of `may_count` (`compute/count_doubt.rs`). If a look-up in
-//!    a report fails, `of_labels` makes a guess, and the reason is its doubt.
+//!    the doubt of their figures or that of `may_count` (`compute/count_doubt.rs`). If one figure
+//!    of a list is not sure (`compute/several.rs`), the list fails. If a look-up in a report fails,
+//!    `of_labels` makes a guess, and the reason is its doubt.
 //! 3. The words of the question: most doubts of `compute/doubts.rs` replace those before them.
 //! 4. A question that depends on an earlier one that is not sure: `of_labels` replaces all others.
 //! 5. `confidence.rs` drops a guess whose labels have too few names of the question, and a guess
@@ -79,6 +81,7 @@ pub(crate) mod words;
 
 use crate::explanation::Explanation;
 pub(crate) use compute::direct_answer::DirectAnswer;
+use compute::several::LIST;
 pub(crate) use compute::spent::SUM_OF_ROWS;
 pub(crate) use find::FigureExpr;
 pub(crate) use find::sentences::StatedFact;
@@ -213,13 +216,16 @@ impl Tables {
     }
 
     /// The reason why the answer to a question that depends on this one is not sure; `None` if this
-    /// one has a sure answer.
+    /// one has a sure answer with one figure.
     fn why_unsure(&self, turn: &Turn) -> Option<String> {
         if self.spelled(&turn.text).is_some() {
             return Some("the question before it spells out a formula".to_owned());
         }
-        let sure = matches!(self.answer_of(turn), Ok(DirectAnswer { doubt: None, .. }));
-        (!sure).then(|| "the question before it is not sure".to_owned())
+        match self.answer_of(turn) {
+            Ok(one) if one.name == LIST => Some("the question before it lists figures".to_owned()),
+            Ok(DirectAnswer { doubt: None, .. }) => None,
+            _ => Some("the question before it is not sure".to_owned()),
+        }
     }
 
     /// The answer to a completed question: its sum over a list of transactions, or the answer by
@@ -248,7 +254,7 @@ impl Tables {
         }
         // A formula in the question is used instead of the known one for its name.
         let spelled = self.spelled(&turn.text);
-        let answer = spelled.map_or_else(|| self.compute(asked), Ok);
+        let answer = spelled.map_or_else(|| self.one_or_several(asked, &turn.text), Ok);
         let answer = answer.and_then(|answer| self.with_side(answer));
         // A look-up that fails becomes a guess, with the reason as its doubt. For other operations,
         // one figure would not be a guess at the result.

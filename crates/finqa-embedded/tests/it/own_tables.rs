@@ -283,7 +283,24 @@ Operating unit C;5", &[
         ("which region had the fewest staff?", Is("North")),
     ]),
     ("Item;Amount\nSales;300\nCosts;200\nProfit;100", &[
-        ("What were sales, costs and profit?", Unsure("")),
+        ("What were sales, costs and profit?", Is("300; 200; 100")),
+        ("What were sales and staff?", Unsure("\"staff\"")),
+    ]),
+    (";2031;2030\nNorth sales;10;9\nNorth costs;4;3\nSales;30;28\nCosts;12;11", &[
+        ("what were sales and costs in 2031?", Is("30; 12")),
+        ("what were costs and sales in 2030?", Is("11; 28")),
+        ("what were North sales and North costs in 2031?", Is("10; 4")),
+        ("what were North sales and costs in 2031?", Unsure("may be about it")),
+        ("what were sales and costs of the North in 2031?", Unsure("may be about it")),
+        ("what were sales in 2031 and costs in 2030?", Unsure("")),
+        ("what were sales and costs?", Unsure("names no period")),
+    ]),
+    ("EUR thousand;Q1 2032;Q2 2032\nOnline sales;210;240\nStore sales;400;390
+Research and development;55;61\nEBIT;41;39", &[
+        ("what were online sales, store sales and EBIT in Q1 2032?", Is("210; 400; 41")),
+        ("what were EBIT and research and development in Q1 2032?", Is("41; 55")),
+        ("what was research and development in Q1 2032?", Is("55")),
+        ("what were online sales and costs in Q1 2032?", Unsure("\"costs\"")),
     ]),
     ("Class;Dividends;Shares\nCommon;50;10\nPreferred;20;5\nTotal;70;15", &[
         ("What were the dividends per common share?", Unsure("per")),

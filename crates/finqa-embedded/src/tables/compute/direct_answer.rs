@@ -59,23 +59,24 @@ impl DirectAnswer {
         self.exprs().flat_map(places)
     }
 
-    /// The row and the column of each cell that the expression uses, for a page with one table.
+    /// The row and the column of each cell that the answer uses, for a page with one table.
     pub(crate) fn cells(&self) -> Vec<(usize, usize)> {
-        let places = places(&self.expr);
+        let places = self.places();
         places.map(|place| (place.row, place.column)).collect()
     }
 
-    /// The expression over the facts of the page; `None` if a cell is not among them.
-    pub(crate) fn expr(&self, facts: &Facts) -> Option<Expr> {
+    /// The expressions over the facts of the page; `None` if a cell is not among them.
+    pub(crate) fn exprs_over(&self, facts: &Facts) -> Option<Vec<Expr>> {
         let fact = |place: Place| {
             let cell = Some((place.row, place.column));
             facts.all.iter().position(|fact| fact.cell() == cell)
         };
-        let expr = self
-            .expr
-            .with_sources(&mut |source: &Option<Place>| source.and_then(fact));
         let known = |leaf: &&PageLeaf| leaf.source.is_some() || leaf.is_constant();
-        expr.leaves().iter().all(known).then_some(expr)
+        let over = |expr: &FigureExpr| {
+            let expr = expr.with_sources(&mut |source: &Option<Place>| source.and_then(fact));
+            expr.leaves().iter().all(known).then_some(expr)
+        };
+        self.exprs().map(over).collect()
     }
 }
 

@@ -4,6 +4,7 @@
 //! - `direct_answer`: the type of an answer, and how its figures are shown.
 //! - `spelled`: a formula that the question spells out.
 //! - `pairs`: the two figures of a share or a ratio.
+//! - `several`: figures that a question lists.
 //! - `series`: figures of several periods, or of all rows or columns.
 //! - `lines`: the rows and columns whose figures `series` can compare.
 //! - `best_part`: the best part of a whole, the largest of a series, the larger of two.
@@ -21,6 +22,7 @@ pub(super) mod lines;
 pub(super) mod operation;
 pub(super) mod pairs;
 pub(super) mod series;
+pub(super) mod several;
 pub(super) mod spelled;
 pub(super) mod spent;
 pub(super) mod unmet;

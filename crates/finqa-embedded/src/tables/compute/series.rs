@@ -99,18 +99,10 @@ impl Tables {
             doubt: one.doubt.clone().or_else(|| self.may_count(&one)),
             ..self.look_up(one, of)
         });
-        let answers: Vec<DirectAnswer> = answers.collect();
-        let doubt = answers.iter().find_map(|one| one.doubt.clone()).or(two);
-        let values: Vec<String> = answers.iter().filter_map(DirectAnswer::printed).collect();
-        let mut rest = answers.into_iter();
-        let first = rest.next().ok_or(Doubt::Open)?;
+        let series = in_order(answers)?.or_doubt(two);
         Ok(DirectAnswer {
             name: "series",
-            label: Some(values.join("; ")),
-            values,
-            others: rest.map(|one| one.expr).collect(),
-            doubt,
-            ..first
+            ..series
         })
     }
 
@@ -289,4 +281,21 @@ impl Tables {
         let first = line.figures.first().and_then(label);
         line.by_rows && line.figures.iter().all(|one| label(one) == first)
     }
+}
+
+/// Figures as one answer with several values, in this order. A doubt about one is a doubt about
+/// all.
+pub(crate) fn in_order(answers: impl Iterator<Item = DirectAnswer>) -> TableResult<DirectAnswer> {
+    let answers: Vec<DirectAnswer> = answers.collect();
+    let doubt = answers.iter().find_map(|one| one.doubt.clone());
+    let values: Vec<String> = answers.iter().filter_map(DirectAnswer::printed).collect();
+    let mut rest = answers.into_iter();
+    let first = rest.next().ok_or(Doubt::Open)?;
+    Ok(DirectAnswer {
+        label: Some(values.join("; ")),
+        values,
+        others: rest.map(|one| one.expr).collect(),
+        doubt,
+        ..first
+    })
 }
