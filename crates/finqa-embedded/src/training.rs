@@ -12,6 +12,7 @@ use crate::question::alone;
 use crate::question::plan::PlanExpr;
 use crate::question::plan_question::{PlanContext, PlanQuestion};
 use crate::question::proposal;
+use crate::question::sketch_plans;
 use crate::question::wording::Wording;
 use crate::ranking;
 use crate::sketch;
@@ -139,7 +140,10 @@ pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<S
     let asked = Wording::read(&question.text);
     let before = PlanContext::after(facts, &question.history);
     let q = PlanQuestion::new(facts, &asked, &before);
-    for plan in follow_up::plans(&q).into_iter().chain(alone::plans(&q)) {
+    // No model of sketches is fitted yet, so all count as equally likely.
+    let of_sketches = sketch_plans::plans(&q, &[0.0; sketch::SKETCHES.len()]);
+    let plans = follow_up::plans(&q).into_iter().chain(alone::plans(&q));
+    for plan in plans.chain(of_sketches) {
         let mut literals = vec![None; plan.slots.len()];
         if plan.slots.is_empty() || !unify(&plan.expr, &gold, &mut literals) {
             continue;

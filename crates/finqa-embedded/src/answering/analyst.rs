@@ -17,6 +17,7 @@ use crate::question::follow_up;
 use crate::question::plan::ProgramPlan;
 use crate::question::plan_question::{PlanContext, PlanQuestion};
 use crate::question::proposal;
+use crate::question::sketch_plans;
 use crate::question::wording::Wording;
 use crate::ranking::{self, ChoiceContext};
 use crate::shape::SHAPES;
@@ -228,11 +229,11 @@ impl EmbeddedAnalyst {
         let as_dataset_question = question.kind == QuestionKind::StandAlone && !facts.users_page;
         let buckets = proposal::shape_buckets(asked, state, as_dataset_question);
         let proposal = self.weights.shapes.propose(&buckets);
-        let (plans, follow_ups) = plans(q, &proposal);
         let sketches = (!as_dataset_question).then(|| {
             let buckets = proposal::sketch_buckets(asked, state);
             self.weights.sketches.propose(&buckets)
         });
+        let (plans, follow_ups) = plans(q, &proposal, sketches.as_ref());
         let history = &question.history;
         let context = ChoiceContext::new(
             q, history, as_dataset_question, follow_ups, proposal, sketches,
@@ -244,8 +245,13 @@ impl EmbeddedAnalyst {
 /// The plans for a question, and how many of them come from [`follow_up::plans`], which are listed
 /// first. If there are any, those of [`alone::plans`], which ignore earlier turns, get lower
 /// priors. Otherwise the first of these gets a prior of at least 0.9. After the follow-ups come the
-/// plans of [`alone::only_calculation`], [`alone::plans`] and [`alone::proposed`], in this order.
-fn plans(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> (Vec<ProgramPlan>, usize) {
+/// plans of [`alone::only_calculation`], [`alone::plans`], [`alone::proposed`] and
+/// [`sketch_plans::plans`], in this order.
+fn plans(
+    q: &PlanQuestion<'_>,
+    proposal: &[f64; SHAPES.len()],
+    sketches: Option<&proposal::SketchOdds>,
+) -> (Vec<ProgramPlan>, usize) {
     let mut out = follow_up::plans(q);
     let mut alone = alone::plans(q);
     if !out.is_empty() {
@@ -261,5 +267,6 @@ fn plans(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> (Vec<ProgramPl
     out.extend(alone::only_calculation(q));
     out.extend(alone);
     out.extend(alone::proposed(q, proposal));
+    out.extend(sketches.map_or_else(Vec::new, |odds| sketch_plans::plans(q, odds)));
     (out, follow_ups)
 }

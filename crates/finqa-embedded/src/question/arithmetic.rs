@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 
 use super::conversation::{EarlierTurn, is_bare};
 use super::mention::{names_quantity, says_anything};
-use super::plan::{HIGH, ProgramPlan};
+use super::plan::PlanExpr::Slot;
+use super::plan::{HIGH, PlanExpr, ProgramPlan, step};
 use super::plan_question::PlanQuestion;
-use super::reference::{TurnOperand, join, resolve};
 use super::wording::Wording;
 use crate::expr::Expr;
 use crate::reading::facts::Facts;
@@ -50,18 +50,18 @@ pub(crate) fn constant_step(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<
         }
         let calculates = [" change ", " difference ", " sum "];
         let points = !says_anything(&left) && !calculates.iter().any(|it| left.contains(it));
-        let operand = if points {
-            TurnOperand::of(last)
+        let (operand, slots) = if points {
+            (PlanExpr::Fixed(last.expr.clone()), Vec::new())
         } else {
-            resolve(q, &left)
+            (Slot(0), vec![q.query(&left)])
         };
         let kind = match op {
             // Division by a larger number, such as 1000, counts as a conversion of the scale.
             Op::Divide if number <= 100 => Ratio,
             _ => Number,
         };
-        let number = TurnOperand::Known(Expr::constant(number));
-        Some(join("constant", *op, operand, number).free(HIGH, kind))
+        let expr = step(*op, operand, PlanExpr::constant(number));
+        Some(ProgramPlan::new("constant", expr, slots).free(HIGH, kind))
     })
 }
 
@@ -173,18 +173,18 @@ pub(crate) fn constant(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let mut connectors = CONNECTORS.iter().take(IN_CONTEXT);
     connectors.find_map(|(connector, op)| {
         let (left, right) = q.asked.split(connector)?;
-        let number = |number| TurnOperand::Known(Expr::constant(number));
         let first = left.split_whitespace().last().and_then(leading_number);
-        let second = leading_number(&right).map(number);
-        let (a, b) = match first {
-            Some(first) if !says_anything(&left) => {
-                let second = second.unwrap_or_else(|| TurnOperand::named(q, &right));
-                (number(first), second)
+        let first = first.filter(|_| !says_anything(&left));
+        let number = PlanExpr::constant;
+        let (a, b, slots) = match (first, leading_number(&right)) {
+            (Some(first), Some(second)) => (number(first), number(second), Vec::new()),
+            (Some(first), None) => (number(first), Slot(0), vec![q.query(&right)]),
+            (None, Some(second)) if names_quantity(&left) => {
+                (Slot(0), number(second), vec![q.query(&left)])
             }
-            _ if names_quantity(&left) => (TurnOperand::named(q, &left), second?),
             _ => return None,
         };
-        Some(join("constant", *op, a, b).free(HIGH, Number))
+        Some(ProgramPlan::new("constant", step(*op, a, b), slots).free(HIGH, Number))
     })
 }
 

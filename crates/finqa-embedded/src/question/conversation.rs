@@ -78,12 +78,6 @@ impl EarlierTurns {
         state
     }
 
-    /// True if one of these years is of no turn.
-    pub(crate) fn lack_one_of(&self, years: &[u16]) -> bool {
-        let known = |year: &u16| self.turns.iter().any(|turn| turn.years.contains(year));
-        !years.iter().all(known)
-    }
-
     /// The look-ups after the last calculation, the latest first.
     pub(crate) fn latest_look_ups(&self) -> Vec<&EarlierTurn> {
         let latest = self.turns.iter().rev();
@@ -134,11 +128,6 @@ impl EarlierTurns {
     /// The `k`-th turn from the end; 0 is the last turn.
     pub(crate) fn back(&self, k: usize) -> Option<&EarlierTurn> {
         self.turns.iter().nth_back(k)
-    }
-
-    /// The latest turn that ends in an operation.
-    pub(crate) fn latest(&self, op: Op) -> Option<&EarlierTurn> {
-        self.turns.iter().rev().find(|turn| turn.ends_in(op))
     }
 }
 

@@ -3,8 +3,9 @@
 //! Reading order: `wording` reads the text, with `operation_words` and `mention`; `conversation`
 //! reads the earlier turns. `plan` has the types of a plan, `slot_scorer` says what a slot asks of a
 //! fact and scores facts, with `slot_words` and `feature_values`. `plan_question` combines these
-//! for the rules that make plans: `alone` for a question by itself, `follow_up`, `arithmetic` and
-//! `reference` for a turn. `proposal` guesses shape and sketch of the program from the words.
+//! for the rules that make plans: `alone` for a question by itself, `follow_up` and `arithmetic` for
+//! a turn. `proposal` guesses shape and sketch of the program from the words, and `sketch_plans`
+//! makes a plan of each likely sketch.
 //!
 //! Unless a comment says otherwise, the priors, thresholds, factors and limits in this folder are
 //! set by hand, and no measurement of a single one is recorded. The trainer prints the accuracy of
@@ -21,7 +22,7 @@ pub(super) mod operation_words;
 pub(super) mod plan;
 pub(super) mod plan_question;
 pub(super) mod proposal;
-pub(super) mod reference;
+pub(super) mod sketch_plans;
 pub(super) mod slot_scorer;
 pub(super) mod slot_words;
 pub(super) mod wording;

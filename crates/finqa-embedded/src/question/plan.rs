@@ -1,6 +1,6 @@
 //! The types of a plan: an operation over open slots, and what each slot asks for.
 //!
-//! `alone`, `follow_up`, `arithmetic` and `reference` make plans; `answering::filling` puts facts
+//! `alone`, `follow_up`, `arithmetic` and `sketch_plans` make plans; `answering::filling` puts facts
 //! into their slots.
 
 use super::slot_scorer::SlotQuery;
@@ -9,7 +9,7 @@ use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 /// An expression with open slots.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum PlanExpr {
     /// An index into the slots of the plan.
     Slot(usize),
@@ -32,6 +32,19 @@ impl PlanExpr {
                 leaves.filter_map(|leaf| leaf.source).collect()
             }
             Self::Step(_, a, b) => [a.known_facts(), b.known_facts()].concat(),
+        }
+    }
+
+    pub(crate) fn is_constant(&self) -> bool {
+        matches!(self, Self::Fixed(expr) if expr.is_constant())
+    }
+
+    /// True if it has a slot.
+    pub(crate) fn is_open(&self) -> bool {
+        match self {
+            Self::Slot(_) => true,
+            Self::Fixed(_) => false,
+            Self::Step(_, a, b) => a.is_open() || b.is_open(),
         }
     }
 

@@ -19,6 +19,8 @@ pub const BUCKETS: usize = 1 << BITS;
 
 /// The model of the shape that a question asks for.
 pub type ShapeModel = WordClassifier<{ SHAPES.len() }>;
+/// The log-odds of each sketch against the likeliest one.
+pub(crate) type SketchOdds = [f64; SKETCHES.len()];
 /// The model of the sketch that a turn asks for.
 pub type SketchModel = WordClassifier<{ SKETCHES.len() }>;
 
@@ -91,6 +93,19 @@ impl<const CLASSES: usize> WordClassifier<CLASSES> {
 )]
 fn as_f32(x: f64) -> f32 {
     x as f32
+}
+
+/// Minimum log-odds of a class against the likeliest one. A class that is less than 0.7 % as likely
+/// gets no plan. Set by hand; a lower one would make more candidates for each question.
+const LEAST: f64 = -5.0;
+
+/// The classes that are likely enough for a plan, the likeliest first. `odds` has the log-odds of
+/// each class by [`WordClassifier::propose`].
+pub(crate) fn likely(odds: &[f64]) -> impl Iterator<Item = usize> {
+    let mut all: Vec<(usize, f64)> = odds.iter().copied().enumerate().collect();
+    all.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let likely = all.into_iter().filter(|(_, odds)| *odds >= LEAST);
+    likely.map(|(class, _)| class)
 }
 
 /// The buckets of a question: its words, pairs and triples of words, number of years, and the

@@ -20,16 +20,27 @@ use finqa_core::question::{HistoryEntry, HistorySource};
 
 /// The names of plans with a weight of their own; all others count as "another". The network's
 /// weights depend on the order.
-pub(super) const PLAN_NAMES: [&str; 25] = [
+pub(super) const PLAN_NAMES: [&str; 23] = [
     "look-up", "relative change", "difference", "ratio", "sum", "average", "product", "comparison",
-    "return", "difference of returns", "constant", "conversion", "same again", "unit price",
-    "difference of changes", "roll-forward", "margin", "both", "series sum", "series average",
-    "any parts", "any turns", "compound growth", "same rate", "another",
+    "return", "difference of returns", "constant", "conversion", "same again", "roll-forward",
+    "margin", "both", "series sum", "series average", "any parts", "any turns", "compound growth",
+    "same rate", "another",
 ];
 
 /// The index of a plan's name in [`PLAN_NAMES`]; `None` if it is not listed.
 pub(super) fn plan_index(plan: &ProgramPlan) -> Option<usize> {
     PLAN_NAMES.iter().position(|name| *name == plan.name)
+}
+
+/// The sketch of a candidate, and how likely it is.
+#[derive(Clone, Copy)]
+pub(super) struct ProposedSketch {
+    /// An index into [`SKETCHES`].
+    pub(super) index: usize,
+    /// Its log-odds against the likeliest sketch.
+    pub(super) odds: f64,
+    /// Number of sketches that are likelier.
+    pub(super) likelier: usize,
 }
 
 /// A question with its page and its earlier turns, and the values from which the features of
@@ -48,7 +59,7 @@ pub(crate) struct ChoiceContext<'a> {
     pub(crate) refers: bool,
     /// True if the question names no quantity.
     pub(crate) bare: bool,
-    /// Number of plans from the rules for follow-ups, which come first.
+    /// Number of plans that follow earlier turns, which come first (`analyst::plans`).
     pub(crate) follow_ups: usize,
     /// The programs of earlier turns, oldest first.
     earlier: Vec<&'a Expr>,
@@ -158,13 +169,16 @@ impl<'a> ChoiceContext<'a> {
         self.proposal.get(shape).copied().unwrap_or_default()
     }
 
-    /// The log-odds of a candidate's sketch, and the number of sketches that are likelier. `None`
-    /// for a stand-alone question.
-    pub(super) fn sketch(&self, expr: &Expr) -> Option<(f64, usize)> {
+    /// A candidate's sketch; `None` for a stand-alone question.
+    pub(super) fn sketch(&self, expr: &Expr) -> Option<ProposedSketch> {
         let proposal = self.sketches.as_ref()?;
-        let odds = *proposal.get(sketch(expr, &self.earlier))?;
-        let likelier = proposal.iter().filter(|other| **other > odds).count();
-        Some((odds, likelier))
+        let index = sketch(expr, &self.earlier);
+        let odds = *proposal.get(index)?;
+        Some(ProposedSketch {
+            index,
+            odds,
+            likelier: proposal.iter().filter(|other| **other > odds).count(),
+        })
     }
 
     /// True if an earlier turn has a literal too, with either sign.

@@ -77,7 +77,7 @@ pub(super) fn of(
     let outflow = signed && facts.any(|(_, fact)| is_outflow(context.facts, fact));
     let order = order(context.facts, expr);
     let proposed = context.shape_odds(shape);
-    let sketch = context.sketch(expr).map(|(odds, _)| odds);
+    let sketch = context.sketch(expr).map(|sketch| sketch.odds);
     [
         plan.prior,
         libm::log(plan.prior.max(0.01)),

@@ -4,7 +4,9 @@
 use std::sync::OnceLock;
 
 use super::candidate::Candidate;
-use super::context::{ChoiceContext, FIRST_TRAIT, PLAN_NAMES, plan_index, same_size, size};
+use super::context::{
+    ChoiceContext, FIRST_TRAIT, PLAN_NAMES, ProposedSketch, plan_index, same_size, size,
+};
 use super::features::TRAITS;
 use super::operands::{self, OF_BOTH, OF_EACH, Operands};
 use super::question_features::{CUES, cues};
@@ -15,6 +17,7 @@ use crate::question::feature_values::{count, flag};
 use crate::question::plan::{Pairing, ProgramPlan};
 use crate::reading::facts::Fact;
 use crate::shape::{SHAPES, shape};
+use crate::sketch::SKETCHES;
 
 /// The name of a feature, and the function that computes it.
 type Detail = (&'static str, fn(&NetworkInput<'_>) -> f64);
@@ -23,7 +26,7 @@ type Detail = (&'static str, fn(&NetworkInput<'_>) -> f64);
 /// `weights/network.json`. "Kind" means shape, and "rule" means plan, as in that file. The values
 /// for what is missing, such as -1, are set by hand, and the weights are fitted to them.
 #[rustfmt::skip] // A table: rustfmt would give most of its rows four lines.
-const DETAILS: [Detail; 54] = [
+const DETAILS: [Detail; 55] = [
     ("linear score", |s| s.candidate.rank.linear),
     ("behind the best linear score", |s| s.candidate.rank.behind),
     ("rank by linear score", |s| count(s.candidate.rank.rank)),
@@ -90,17 +93,20 @@ const DETAILS: [Detail; 54] = [
     ("last answer behind its best fact", |s| s.context.behind[0]),
     ("answer before behind its best fact", |s| s.context.behind[1]),
     ("largest or smallest asked for", |s| s.extreme()),
-    ("sketch as proposed", |s| s.sketch.map_or(0.0, |(odds, _)| odds)),
-    ("rank of the sketch", |s| s.sketch.map_or(0.0, |(_, likelier)| count(likelier))),
+    ("sketch as proposed", |s| s.sketch.map_or(0.0, |sketch| sketch.odds)),
+    ("rank of the sketch", |s| s.sketch.map_or(0.0, |sketch| count(sketch.likelier))),
     ("lead of the likeliest sketch", |s| s.context.sketches.as_ref().map_or(0.0, |all| lead(all))),
+    // The last number is for a stand-alone question.
+    ("sketch", |s| count(s.sketch.map_or(SKETCHES.len(), |sketch| sketch.index))),
 ];
 
-/// The features whose values number categories: kind, variant and rule. Each entry has the
+/// The features whose values number categories: kind, variant, rule and sketch. Each entry has the
 /// feature's index and the number of its values. The last rule is any plan that is not listed.
-pub(crate) const CATEGORIES: [(usize, usize); 3] = [
+pub(crate) const CATEGORIES: [(usize, usize); 4] = [
     (8, SHAPES.len()),
     (9, VARIANTS.len()),
     (10, PLAN_NAMES.len() + 1),
+    (54, SKETCHES.len() + 1),
 ];
 
 /// Number of features.
@@ -216,8 +222,8 @@ struct NetworkInput<'a> {
     /// The facts of these leaves, with their indices.
     used: Vec<(usize, &'a Fact)>,
     value: Option<f64>,
-    /// The log-odds of its sketch, and the number of sketches that are likelier.
-    sketch: Option<(f64, usize)>,
+    /// `None` for a stand-alone question.
+    sketch: Option<ProposedSketch>,
 }
 
 impl<'a> NetworkInput<'a> {
@@ -332,7 +338,7 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), all);
         let categories = CATEGORIES.map(|(at, _)| DETAILS[at].0);
-        assert_eq!(categories, ["kind", "variant", "rule"]);
+        assert_eq!(categories, ["kind", "variant", "rule", "sketch"]);
         assert_eq!(SHAPES.first(), Some(&"look-up"), "`look-up as proposed`");
     }
 }

@@ -4,6 +4,7 @@ use super::super::plan::{ProgramPlan, of_slots};
 use super::super::plan_question::PlanQuestion;
 use crate::reading::facts::Facts;
 use crate::reading::text::tokenize;
+use crate::reading::words::is_stop;
 use finqa_core::number::UnitKind::Percent;
 use finqa_core::program::Op;
 
@@ -61,7 +62,9 @@ pub(crate) fn margin(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
 pub(super) fn named<'a>(facts: &Facts, names: &[&'a str]) -> Option<&'a str> {
     names.iter().copied().find(|name| {
         let tokens = tokenize(name);
-        let words = tokens.iter().map(|t| facts.vocabulary.get(&t.text));
+        // Labels are kept without their stop words: "income from operations".
+        let words = tokens.iter().filter(|token| !is_stop(&token.text));
+        let words = words.map(|token| facts.vocabulary.get(&token.text));
         let words: Option<Vec<u32>> = words.collect();
         let has = |label: &[u32], words: &[u32]| words.iter().all(|word| label.contains(word));
         words.is_some_and(|words| facts.rows.iter().any(|row| has(&row.label, &words)))

@@ -17,7 +17,7 @@ mod steps;
 
 pub(crate) use fallback_templates::proposed;
 pub(crate) use only_calculation::{ONLY_CALCULATION, only_calculation};
-pub(crate) use returns::{index_return, starts_at_hundred};
+use returns::index_return;
 pub(crate) use steps::COMPOUND_GROWTH;
 
 use super::mention::quantities;

@@ -1,47 +1,30 @@
 //! Rules that make plans for a follow-up question, from what it takes over from earlier turns: by
-//! reference ("that change") or by leaving it out ("and in 2012?").
+//! reference ("that times 100") or by leaving it out ("and in 2012?"). What it calculates from
+//! earlier values and at most one new fact is planned by `sketch_plans`.
 
-mod change;
-mod share;
-mod totals;
-
+use super::arithmetic;
+use super::conversation::{EarlierTurn, is_bare};
 use super::plan::Pairing::{Parts, Periods};
 use super::plan::PlanExpr::Slot;
 use super::plan::{LOW, PlanExpr, ProgramPlan, step};
-use crate::expr::Expr;
-use finqa_core::program::Op;
-
-use super::conversation::{EarlierTurn, is_bare};
 use super::plan_question::PlanQuestion;
 use super::slot_scorer::SlotQuery;
-use finqa_core::number::UnitKind::{Number, Percent, YesNo};
+use super::wording::Wording;
+use crate::expr::Expr;
+use finqa_core::number::UnitKind::{Number, Percent};
+use finqa_core::program::Op;
 
 /// The plans for a follow-up, in the order of the rules; empty without earlier turns or if no rule
 /// applies. The order decides the priors: 0.95 for the first, and for each other plan 0.7 times the
 /// prior before it.
-///
-/// Rules that hardly ever make the right program stay, because the choice sees which rule made a
-/// candidate: without ten of the sixteen, which gave two right answers of 2,202, turns lost 0.7
-/// points (docs/embedded-analyst.md, "What was tried").
 pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     let Some(last) = q.state.last() else {
         return Vec::new();
     };
-    let rules: [fn(&PlanQuestion<'_>, &EarlierTurn) -> Option<ProgramPlan>; 16] = [
-        super::arithmetic::numbers_only,
-        super::arithmetic::constant_step,
-        super::arithmetic::convert,
-        greater,
-        change::of_results,
-        share::product,
-        change::relation,
-        change::relative_change,
-        totals::including,
-        totals::unit_price,
-        totals::average,
-        totals::sum,
-        change::difference,
-        share::ratio,
+    let rules: [fn(&PlanQuestion<'_>, &EarlierTurn) -> Option<ProgramPlan>; 5] = [
+        arithmetic::numbers_only,
+        arithmetic::constant_step,
+        arithmetic::convert,
         redo,
         look_up,
     ];
@@ -52,19 +35,6 @@ pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
         prior *= 0.7;
     }
     out
-}
-
-/// "Which was greater?": `greater(a, b)` of the last two values, the older one first.
-fn greater(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
-    let cue = q.asked.says(&["greater", "higher", "larger", "bigger"])
-        && q.asked.says(&["which", "was", "is", "did"])
-        && !q.asked.starts(&["how", "by"]);
-    if !(cue || q.asked.yes_no() && q.asked.says(&["more than", "greater", "exceed"])) {
-        return None;
-    }
-    let before = q.state.back(1)?;
-    let expr = Expr::step(Op::Greater, before.expr.clone(), last.expr.clone());
-    Some(ProgramPlan::fixed("comparison", expr, YesNo))
 }
 
 /// "And in 2012?", "what about for canada?": the last calculation again, with other facts. `None`
@@ -136,8 +106,25 @@ fn look_up(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
         return None;
     }
     let mut query = q.whole();
-    if let Some(year) = super::reference::shifted_year(asked, last) {
+    if let Some(year) = shifted_year(asked, last) {
         query.years = vec![year];
     }
     Some(ProgramPlan::look_up(query))
+}
+
+/// "And in the previous year?": the year before or after those of the last turn. `None` if the
+/// question names a year, or asks for neither.
+fn shifted_year(asked: &Wording, last: &EarlierTurn) -> Option<u16> {
+    if !asked.years.is_empty() {
+        return None;
+    }
+    if asked.says(&[
+        "previous year", "year before", "year earlier", "year previous",
+    ]) {
+        return last.years.iter().min().map(|y| y - 1);
+    }
+    if asked.says(&["following year", "year after", "year later"]) {
+        return last.years.iter().max().map(|y| y + 1);
+    }
+    None
 }
