@@ -59,7 +59,7 @@ pub fn candidates(
     let asked = Wording::read(&facts.written(&question.text));
     let before = PlanContext::after(facts, &question.history);
     let q = PlanQuestion::new(facts, &asked, &before);
-    let (context, plans) = embedded.context(&q, question);
+    let (context, plans) = embedded.context_and_plans(&q, question);
     let found = made::candidates(&context, &plans, &embedded.weights.choice, pool);
     // The trainer uses `Compared` only to count how often a right program is in it.
     let details = match pool {

@@ -168,7 +168,7 @@ impl EmbeddedAnalyst {
         let asked = Wording::read(&facts.written(&question.text));
         let before = PlanContext::after(facts, &question.history);
         let q = PlanQuestion::new(facts, &asked, &before);
-        let (context, plans) = self.context(&q, question);
+        let (context, plans) = self.context_and_plans(&q, question);
         let ranked = self.rank(&context, &plans);
         let signals = confidence::signals(&context, &question.history, &ranked);
         let (document, history) = (&question.document, &question.history);
@@ -216,8 +216,9 @@ impl EmbeddedAnalyst {
         ranked
     }
 
-    /// Reads a question for the choice, and makes its plans.
-    pub(crate) fn context<'a>(
+    /// The question as the choice sees it, and its plans. Both need the odds of the shapes and of
+    /// the sketches, so they are made together.
+    pub(crate) fn context_and_plans<'a>(
         &self,
         q: &PlanQuestion<'a>,
         question: &Question,
@@ -243,9 +244,10 @@ impl EmbeddedAnalyst {
 }
 
 /// The plans for a question, and how many of them come from [`follow_up::plans`], which are listed
-/// first. If there are any, those of [`alone::plans`], which ignore earlier turns, get lower
-/// priors. Otherwise the first of these gets a prior of at least 0.9. After the follow-ups come the
-/// plans of [`alone::only_calculation`], [`alone::plans`], [`alone::proposed`] and
+/// first. If there are any, those of [`alone::plans`], which repeat no earlier answer, get lower
+/// priors. Otherwise (for a question without earlier turns, and for a turn to which no rule of
+/// `follow_up` applies) the first of these gets a prior of at least 0.9. After the follow-ups come
+/// the plans of [`alone::only_calculation`], [`alone::plans`], [`alone::proposed`] and
 /// [`sketch_plans::plans`], in this order.
 fn plans(
     q: &PlanQuestion<'_>,
