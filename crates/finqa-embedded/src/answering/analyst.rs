@@ -227,18 +227,17 @@ impl EmbeddedAnalyst {
         // In the dataset, nearly all stand-alone questions need a calculation, but hardly any first
         // turn of a conversation does. Users ask both about their own pages, so there a question
         // counts as a first turn.
-        let as_dataset_question = question.kind == QuestionKind::StandAlone && !facts.users_page;
-        let buckets = proposal::shape_buckets(asked, state, as_dataset_question);
+        let as_stand_alone = question.kind == QuestionKind::StandAlone && !facts.users_page;
+        let buckets = proposal::shape_buckets(asked, state, as_stand_alone);
         let proposal = self.weights.shapes.propose(&buckets);
-        let sketches = (!as_dataset_question).then(|| {
+        let sketches = (!as_stand_alone).then(|| {
             let buckets = proposal::sketch_buckets(asked, state);
             self.weights.sketches.propose(&buckets)
         });
         let (plans, follow_ups) = plans(q, &proposal, sketches.as_ref());
         let history = &question.history;
-        let context = ChoiceContext::new(
-            q, history, as_dataset_question, follow_ups, proposal, sketches,
-        );
+        let context =
+            ChoiceContext::new(q, history, as_stand_alone, follow_ups, proposal, sketches);
         (context, plans)
     }
 }

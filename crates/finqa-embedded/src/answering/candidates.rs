@@ -46,14 +46,14 @@ impl CandidateLimits {
     /// 5,750 questions did the network choose a candidate farther behind. A turn still has 8 and
     /// 32, and compares all of them.
     fn of(context: &ChoiceContext<'_>, pool: Pool) -> Self {
-        let (fillings, best) = if context.as_dataset_question {
+        let (fillings, best) = if context.as_stand_alone {
             (20, 64)
         } else {
             (8, 32)
         };
         let (best, behind) = match pool {
             Pool::All => (usize::MAX, f64::INFINITY),
-            Pool::Compared if context.as_dataset_question => (best, 5.0),
+            Pool::Compared if context.as_stand_alone => (best, 5.0),
             Pool::Best | Pool::Compared => (best, f64::INFINITY),
         };
         Self {

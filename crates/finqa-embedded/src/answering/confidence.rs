@@ -70,7 +70,7 @@ pub(crate) fn signals(
         one_of(&["product"]),
         // Two operations have at most five parts: two steps and three leaves.
         flag(best.expr.parts().len() > 5),
-        flag(no_history && !context.as_dataset_question),
+        flag(no_history && !context.as_stand_alone),
         flag(no_history) * score,
         flag(own_history) * score,
         flag(!no_history && !own_history) * score,

@@ -181,15 +181,11 @@ fn bucket<'a>(parts: impl IntoIterator<Item = &'a str>) -> usize {
 pub(crate) fn shape_buckets(
     asked: &Wording,
     state: &EarlierTurns,
-    as_dataset_question: bool,
+    as_stand_alone: bool,
 ) -> Vec<usize> {
     let turns = state.turns.iter();
     let before = turns.map(|turn| shape_name(&turn.expr));
-    buckets(
-        &asked.phrase,
-        &before.collect::<Vec<_>>(),
-        as_dataset_question,
-    )
+    buckets(&asked.phrase, &before.collect::<Vec<_>>(), as_stand_alone)
 }
 
 /// The buckets of a question for [`SketchModel`]; the classes of earlier turns are their sketches.

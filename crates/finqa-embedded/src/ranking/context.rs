@@ -66,7 +66,7 @@ pub(crate) struct ChoiceContext<'a> {
     /// Literals of earlier turns without their minus signs, constants included.
     earlier_literals: Vec<String>,
     /// True for a stand-alone question of the dataset; false for a turn and on a user's page.
-    pub(crate) as_dataset_question: bool,
+    pub(crate) as_stand_alone: bool,
     /// The question's content words that the page has, in order of mention.
     pub(super) said: Vec<QuestionWord>,
     /// The summed weight of these words.
@@ -106,7 +106,7 @@ impl<'a> ChoiceContext<'a> {
     pub(crate) fn new(
         q: &PlanQuestion<'a>,
         history: &[HistoryEntry],
-        as_dataset_question: bool,
+        as_stand_alone: bool,
         follow_ups: usize,
         proposal: [f64; SHAPES.len()],
         sketches: Option<[f64; SKETCHES.len()]>,
@@ -142,7 +142,7 @@ impl<'a> ChoiceContext<'a> {
             follow_ups,
             earlier: state.turns.iter().map(|turn| &turn.expr).collect(),
             earlier_literals: literals.collect(),
-            as_dataset_question,
+            as_stand_alone,
             latest: facts.table_years().max().unwrap_or_default(),
             rows_named: facts.rows.iter().map(|row| named(&row.full)).collect(),
             largest,

@@ -84,7 +84,7 @@ const DETAILS: [Detail; 55] = [
     ("years asked for", |s| count(s.context.asked.years.len())),
     ("words", |s| count(s.context.words.len())),
     ("earlier turns", |s| count(s.context.state.turns.len())),
-    ("asked by itself", |s| flag(s.context.as_dataset_question)),
+    ("asked by itself", |s| flag(s.context.as_stand_alone)),
     ("rank in its kind", |s| count(s.candidate.rank.rank_in_shape)),
     ("behind the best of its kind", |s| s.candidate.rank.behind_shape),
     ("value on the page", |s| flag(s.used.len() > 1 && s.value.is_some_and(|v| s.is_printed(v)))),
