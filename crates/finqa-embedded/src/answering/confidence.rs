@@ -13,7 +13,7 @@ use finqa_core::question::HistoryEntry;
 
 /// The names of the inputs (signals), as in the weights file. "Odds" are the result of [`odds`],
 /// and "score" is the network's score of the best candidate. "By itself" means without earlier
-/// turns.
+/// turns, so it is true for a stand-alone question and for the first turn of a conversation.
 pub(crate) const SIGNAL_NAMES: [&str; 26] = [
     "by itself", "own history", "given history", "odds, by itself", "odds, own history",
     "odds, given history", "odds, look-up by itself", "own turns", "value of an own turn",

@@ -1,11 +1,12 @@
 //! Reads a question, its cues and the turns before it, and makes the plans that can answer it.
 //!
 //! Reading order: `wording` reads the text, with `operation_words` and `mention`; `conversation`
-//! reads the earlier turns. `plan` has the types of a plan, `slot_scorer` says what a slot asks of a
-//! fact and scores facts, with `slot_words` and `feature_values`. `plan_question` combines these
-//! for the rules that make plans: `alone` for a question by itself, `follow_up` and `arithmetic` for
-//! a turn. `proposal` guesses shape and sketch of the program from the words, and `sketch_plans`
-//! makes a plan of each likely sketch.
+//! reads the earlier turns. `plan` has the types of a plan, `slot_scorer` says what a slot asks of
+//! a fact and scores facts, with `slot_words` and `feature_values`. `plan_question` combines these
+//! for the rules that make plans: `alone` by the words of the question, also for a turn;
+//! `follow_up` and `arithmetic` by what a turn takes over from the turns before it. `proposal`
+//! guesses shape and sketch of the program from the words, and `sketch_plans` makes a plan of each
+//! likely sketch.
 //!
 //! Unless a comment says otherwise, the priors, thresholds, factors and limits in this folder are
 //! set by hand, and no measurement of a single one is recorded. The trainer prints the accuracy of

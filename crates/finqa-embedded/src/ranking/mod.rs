@@ -33,7 +33,8 @@ pub(crate) use network_features::{FEATURES, details, names as detail_names};
 
 /// The names of the features of the linear model, in order.
 pub(crate) fn names() -> Vec<String> {
-    // In the weights file, a shape or a variant is a "kind", and a plan is a "rule".
+    // In the weights file, a shape or a variant is a "kind", and a plan is a "rule". "By itself" is
+    // each plan that `question::follow_up` has not made, also that of a sketch in a conversation.
     let shapes = SHAPES.iter().chain(VARIANTS.iter().skip(1));
     let mut out: Vec<String> = shapes.map(|shape| format!("kind: {shape}")).collect();
     out.extend(TRAITS.iter().map(|name| (*name).to_owned()));

@@ -23,8 +23,9 @@ use crate::sketch::SKETCHES;
 type Detail = (&'static str, fn(&NetworkInput<'_>) -> f64);
 
 /// The first features; those of the facts, the traits and the cues follow. Their order is part of
-/// `weights/network.json`. "Kind" means shape, and "rule" means plan, as in that file. The values
-/// for what is missing, such as -1, are set by hand, and the weights are fitted to them.
+/// `weights/network.json`. "Kind" means shape, and "rule" means plan, as in that file. "Asked by
+/// itself" means `ChoiceContext::as_stand_alone`. The values for what is missing, such as -1, are
+/// set by hand, and the weights are fitted to them.
 #[rustfmt::skip] // A table: rustfmt would give most of its rows four lines.
 const DETAILS: [Detail; 55] = [
     ("linear score", |s| s.candidate.rank.linear),

@@ -12,7 +12,7 @@ use finqa_core::number::UnitKind::{Number, Percent, YesNo};
 use finqa_core::program::Op;
 
 /// The plans for the likely shapes, the likeliest first: on a tie, the choice keeps this order
-/// (`candidates`). `proposal` has the log-odds of each shape.
+/// (`candidates`). `proposal` has the log-odds of each shape. All have the name "any parts".
 pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> Vec<ProgramPlan> {
     let whole = q.whole().amount();
     let mut out = Vec::new();

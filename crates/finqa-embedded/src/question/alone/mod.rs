@@ -1,5 +1,6 @@
-//! Rules that make plans from the words of a question, without its earlier turns. `follow_up` has
-//! those that refer to earlier turns.
+//! Rules that make plans from the words of a question, also for a turn. They repeat no answer of an
+//! earlier turn; only what their slots ask for can come from the last turn (`PlanQuestion::query`).
+//! `follow_up` and `sketch_plans` make the plans that repeat something.
 //!
 //! Each rule returns a plan, or nothing if the question lacks its words. The rules for changes are
 //! in this file, those for shares, sums, averages and comparisons in `parts`, for whole rows in
@@ -29,8 +30,8 @@ use crate::operations;
 use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
 
-/// The plans for a question without its conversation. The order matters: a program that several
-/// plans make counts for the first, and `analyst::plans` raises the prior of the first plan.
+/// The plans by the words of a question. The order matters: a program that several plans make
+/// counts for the first, and `analyst::plans` raises the prior of the first plan.
 pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     let mut out = Vec::new();
     // With these phrases, a ratio comes before a change: "the increase divided by sales".
