@@ -44,7 +44,7 @@ pub(crate) fn constant_step(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<
         let (left, right) = q.asked.split(connector)?;
         let number = leading_number(&right)?;
         match *connector {
-            "by" if !(left.contains(" multipl") || q.refers) => return None,
+            "by" if !(left.contains(" multipl") || q.names_nothing_new) => return None,
             "and" if !left.contains(" difference ") => return None,
             _ => {}
         }

@@ -102,7 +102,7 @@ fn look_up(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;
     let relative = asked.relative_change() && asked.years.len() >= 2;
     let calculates = asked.change() || asked.share() || asked.sum() || asked.percent();
-    if !q.refers && (relative || calculates) {
+    if !q.names_nothing_new && (relative || calculates) {
         return None;
     }
     let mut query = q.whole();

@@ -79,7 +79,8 @@ pub(crate) struct PlanQuestion<'a> {
     /// The words, years and facts that its slots take over from earlier turns.
     pub context: &'a PlanContext,
     /// True if it follows earlier turns and names hardly anything that the last three did not name.
-    pub(crate) refers: bool,
+    /// "What share of sales is that?" is false if "sales" is new, although it says "that".
+    pub(crate) names_nothing_new: bool,
 }
 
 impl<'a> PlanQuestion<'a> {
@@ -91,7 +92,7 @@ impl<'a> PlanQuestion<'a> {
             asked,
             state,
             context,
-            refers: !state.turns.is_empty() && known(),
+            names_nothing_new: !state.turns.is_empty() && known(),
         }
     }
 

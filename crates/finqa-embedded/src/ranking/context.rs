@@ -54,9 +54,8 @@ pub(crate) struct ChoiceContext<'a> {
     pub words: Vec<(u32, f64)>,
     /// For each fact, which of these words name it; computed on first use.
     words_of: Vec<OnceCell<Vec<bool>>>,
-    /// True if the question names hardly anything that the last three turns did not name
-    /// (`PlanQuestion::refers`).
-    pub(crate) refers: bool,
+    /// `PlanQuestion::names_nothing_new`
+    pub(crate) names_nothing_new: bool,
     /// True if the question names no quantity.
     pub(crate) bare: bool,
     /// Number of plans that follow earlier turns, which come first (`analyst::plans`).
@@ -137,7 +136,7 @@ impl<'a> ChoiceContext<'a> {
             state,
             words,
             words_of: vec![OnceCell::new(); facts.all.len()],
-            refers: q.refers,
+            names_nothing_new: q.names_nothing_new,
             bare: is_bare(asked),
             follow_ups,
             earlier: state.turns.iter().map(|turn| &turn.expr).collect(),

@@ -13,7 +13,8 @@ use crate::reading::facts::{Fact, Facts};
 use crate::reading::outflow::is_outflow;
 use crate::shape::{SHAPES, alike, difference, holds};
 
-/// The names of the traits, in the order in which [`of`] returns their values.
+/// The names of the traits, in the order in which [`of`] returns their values. "Refers" means
+/// [`ChoiceContext::names_nothing_new`].
 pub(super) const TRAITS: [&str; 44] = [
     "prior of the rule", "logarithm of the prior", "mean slot score", "lowest slot score",
     "behind the plan's best filling", "no open slot", "two or more open slots",
@@ -92,9 +93,9 @@ pub(super) fn of(
         flag(last),
         flag(before),
         flag(last && before),
-        flag(context.refers && read.known == 0),
-        flag(context.refers && all_known && !look_up),
-        flag(!context.refers && all_known && !look_up),
+        flag(context.names_nothing_new && read.known == 0),
+        flag(context.names_nothing_new && all_known && !look_up),
+        flag(!context.names_nothing_new && all_known && !look_up),
         flag(context.bare && read.known < read.numbers),
         uncovered,
         flag(open) * uncovered,

@@ -44,7 +44,7 @@ pub(super) const CUES: [(&str, CueTest); 67] = [
     ("pronoun", Says("that, this, it, these, those, they, them")),
     ("span", If(|s| s.asked.points_to_span())),
     ("bare", If(|s| s.bare)),
-    ("refers", If(|s| s.refers)),
+    ("refers", If(|s| s.names_nothing_new)),
     ("no year", If(|s| s.asked.years.is_empty())),
     ("one year", If(|s| s.asked.years.len() == 1)),
     ("two years", If(|s| s.asked.years.len() == 2)),
