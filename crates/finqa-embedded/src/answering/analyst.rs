@@ -15,7 +15,7 @@ use crate::explanation::Explanation;
 use crate::question::alone;
 use crate::question::follow_up;
 use crate::question::plan::ProgramPlan;
-use crate::question::plan_question::{PlanContext, PlanQuestion};
+use crate::question::plan_question::{PlanQuestion, TakenOver};
 use crate::question::proposal;
 use crate::question::sketch_plans;
 use crate::question::wording::Wording;
@@ -166,8 +166,8 @@ impl EmbeddedAnalyst {
     ) -> Option<EmbeddedAnswer> {
         let facts = page.facts(&question.document);
         let asked = Wording::read(&facts.written(&question.text));
-        let before = PlanContext::after(facts, &question.history);
-        let q = PlanQuestion::new(facts, &asked, &before);
+        let taken_over = TakenOver::after(facts, &question.history);
+        let q = PlanQuestion::new(facts, &asked, &taken_over);
         let (context, plans) = self.context_and_plans(&q, question);
         let ranked = self.rank(&context, &plans);
         let signals = confidence::signals(&context, &question.history, &ranked);
@@ -223,15 +223,15 @@ impl EmbeddedAnalyst {
         q: &PlanQuestion<'a>,
         question: &Question,
     ) -> (ChoiceContext<'a>, Vec<ProgramPlan>) {
-        let (facts, asked, state) = (q.facts, q.asked, q.state);
+        let (facts, asked, turns) = (q.facts, q.asked, q.earlier);
         // In the dataset, nearly all stand-alone questions need a calculation, but hardly any first
         // turn of a conversation does. Users ask both about their own pages, so there a question
         // counts as a first turn.
         let as_stand_alone = question.kind == QuestionKind::StandAlone && !facts.users_page;
-        let buckets = proposal::shape_buckets(asked, state, as_stand_alone);
+        let buckets = proposal::shape_buckets(asked, turns, as_stand_alone);
         let proposal = self.weights.shapes.propose(&buckets);
         let sketches = (!as_stand_alone).then(|| {
-            let buckets = proposal::sketch_buckets(asked, state);
+            let buckets = proposal::sketch_buckets(asked, turns);
             self.weights.sketches.propose(&buckets)
         });
         let (plans, follow_ups) = plans(q, &proposal, sketches.as_ref());

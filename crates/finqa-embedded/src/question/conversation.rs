@@ -71,11 +71,11 @@ pub(crate) struct EarlierTurns {
 
 impl EarlierTurns {
     pub(crate) fn read(facts: &Facts, history: &[HistoryEntry]) -> Self {
-        let mut state = Self::default();
+        let mut out = Self::default();
         for entry in history {
-            state.push(facts, entry);
+            out.push(facts, entry);
         }
-        state
+        out
     }
 
     /// The look-ups after the last calculation, the latest first.

@@ -18,7 +18,7 @@ use finqa_core::program::Op;
 /// applies. The order decides the priors: 0.95 for the first, and for each other plan 0.7 times the
 /// prior before it.
 pub(crate) fn plans(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
-    let Some(last) = q.state.last() else {
+    let Some(last) = q.earlier.last() else {
         return Vec::new();
     };
     let rules: [fn(&PlanQuestion<'_>, &EarlierTurn) -> Option<ProgramPlan>; 5] = [

@@ -17,8 +17,8 @@ use finqa_core::question::HistoryEntry;
 /// The earlier turns, with the words, years and facts that the slots of a question take over from
 /// them.
 #[derive(Debug, Default)]
-pub(crate) struct PlanContext {
-    state: EarlierTurns,
+pub(crate) struct TakenOver {
+    earlier: EarlierTurns,
     /// The words of the last turn.
     pub words: WordWeights,
     /// The years of the last turn.
@@ -30,16 +30,17 @@ pub(crate) struct PlanContext {
     alike: AlikeWords,
 }
 
-impl PlanContext {
-    /// The context after these turns; empty if there are none.
+impl TakenOver {
+    /// What a question after these turns takes over; nothing if there are none.
     pub(crate) fn after(facts: &Facts, history: &[HistoryEntry]) -> Self {
-        let state = EarlierTurns::read(facts, history);
-        let last = state.last();
+        let earlier = EarlierTurns::read(facts, history);
+        let last = earlier.last();
+        let used = earlier.turns.iter().flat_map(|turn| &turn.facts);
         Self {
             words: last.map_or(&[][..], |t| &t.words).into(),
             years: last.map(|t| t.years.clone()).unwrap_or_default(),
-            anchors: state.turns.iter().flat_map(|t| &t.facts).copied().collect(),
-            state,
+            anchors: used.copied().collect(),
+            earlier,
             ..Self::default()
         }
     }
@@ -75,24 +76,25 @@ impl PlanContext {
 pub(crate) struct PlanQuestion<'a> {
     pub(crate) facts: &'a Facts,
     pub asked: &'a Wording,
-    pub state: &'a EarlierTurns,
-    /// The words, years and facts that its slots take over from earlier turns.
-    pub context: &'a PlanContext,
+    /// The turns before it, whose answers and numbers a plan can repeat.
+    pub earlier: &'a EarlierTurns,
+    /// The words, years and facts of these turns that its slots take over.
+    pub taken_over: &'a TakenOver,
     /// True if it follows earlier turns and names hardly anything that the last three did not name.
     /// "What share of sales is that?" is false if "sales" is new, although it says "that".
     pub(crate) names_nothing_new: bool,
 }
 
 impl<'a> PlanQuestion<'a> {
-    pub(crate) fn new(facts: &'a Facts, asked: &'a Wording, context: &'a PlanContext) -> Self {
-        let state = &context.state;
-        let known = || is_bare(asked) || names_the_same(facts, asked, state);
+    pub(crate) fn new(facts: &'a Facts, asked: &'a Wording, taken_over: &'a TakenOver) -> Self {
+        let earlier = &taken_over.earlier;
+        let known = || is_bare(asked) || names_the_same(facts, asked, earlier);
         Self {
             facts,
             asked,
-            state,
-            context,
-            names_nothing_new: !state.turns.is_empty() && known(),
+            earlier,
+            taken_over,
+            names_nothing_new: !earlier.turns.is_empty() && known(),
         }
     }
 
@@ -104,12 +106,12 @@ impl<'a> PlanQuestion<'a> {
     /// The query for a part of the question. Its years are those of the part, else of the question,
     /// else of the last turn; percentages, counts and scales are those of the question.
     pub(crate) fn query(&self, text: &str) -> SlotQuery {
-        let (asked, context) = (self.asked, self.context);
-        let part = context.part(self.facts, text);
+        let (asked, taken_over) = (self.asked, self.taken_over);
+        let part = taken_over.part(self.facts, text);
         let named = [&part.years, &asked.years];
         let years = named.into_iter().find(|years| !years.is_empty());
         SlotQuery {
-            years: years.unwrap_or(&context.years).clone(),
+            years: years.unwrap_or(&taken_over.years).clone(),
             years_inherited: years.is_none(),
             common: asked.common().clone(),
             ..part
@@ -144,7 +146,7 @@ impl<'a> PlanQuestion<'a> {
     /// question (or of the last turn), a single year and the one before it, or the latest two of
     /// the table. `None` if there are none in the question and fewer than two in the table.
     pub(super) fn two_periods(&self) -> Option<(u16, u16)> {
-        let years = self.asked.years_or(&self.context.years);
+        let years = self.asked.years_or(&self.taken_over.years);
         match (years.iter().max(), years.iter().min()) {
             (Some(late), Some(early)) if late != early => Some((*late, *early)),
             (Some(year), _) => Some((*year, year - 1)),
@@ -167,9 +169,9 @@ impl<'a> PlanQuestion<'a> {
 }
 
 /// True if the last three turns named more than three quarters of the content words, by weight.
-/// Both numbers are set by hand; with a smaller share, more questions would refer to earlier ones.
-fn names_the_same(facts: &Facts, asked: &Wording, state: &EarlierTurns) -> bool {
+/// Both numbers are set by hand; with a smaller share, fewer questions would name something new.
+fn names_the_same(facts: &Facts, asked: &Wording, earlier: &EarlierTurns) -> bool {
     let words = weighted(facts, asked.content());
-    let named = |word: u32| state.turns.iter().rev().take(3).any(|t| t.names(word));
+    let named = |word: u32| earlier.turns.iter().rev().take(3).any(|t| t.names(word));
     known_share(&words, named) > 0.75
 }

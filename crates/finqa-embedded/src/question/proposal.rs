@@ -180,17 +180,17 @@ fn bucket<'a>(parts: impl IntoIterator<Item = &'a str>) -> usize {
 /// The buckets of a question for [`ShapeModel`]; the classes of earlier turns are their shapes.
 pub(crate) fn shape_buckets(
     asked: &Wording,
-    state: &EarlierTurns,
+    earlier: &EarlierTurns,
     as_stand_alone: bool,
 ) -> Vec<usize> {
-    let turns = state.turns.iter();
+    let turns = earlier.turns.iter();
     let before = turns.map(|turn| shape_name(&turn.expr));
     buckets(&asked.phrase, &before.collect::<Vec<_>>(), as_stand_alone)
 }
 
 /// The buckets of a question for [`SketchModel`]; the classes of earlier turns are their sketches.
-pub(crate) fn sketch_buckets(asked: &Wording, state: &EarlierTurns) -> Vec<usize> {
-    let turns: Vec<&Expr> = state.turns.iter().map(|turn| &turn.expr).collect();
+pub(crate) fn sketch_buckets(asked: &Wording, earlier: &EarlierTurns) -> Vec<usize> {
+    let turns: Vec<&Expr> = earlier.turns.iter().map(|turn| &turn.expr).collect();
     buckets(&asked.phrase, &sketches_of(&turns), false)
 }
 

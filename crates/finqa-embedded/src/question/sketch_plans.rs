@@ -23,7 +23,7 @@ const JOINS: [&str; 13] = [
 /// program again (`ChoiceContext::sketch`), because other plans can make the same program.
 pub(crate) fn plans(q: &PlanQuestion<'_>, odds: &SketchOdds) -> Vec<ProgramPlan> {
     let names = likely(odds).filter_map(|i| SKETCHES.get(i).copied());
-    let exprs = names.flat_map(|name| readings(name, q.state));
+    let exprs = names.flat_map(|name| readings(name, q.earlier));
     let mut queries: Option<Vec<SlotQuery>> = None;
     let mut out = Vec::new();
     for expr in exprs {

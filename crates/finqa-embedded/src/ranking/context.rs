@@ -48,7 +48,7 @@ pub(super) struct ProposedSketch {
 pub(crate) struct ChoiceContext<'a> {
     pub(crate) facts: &'a Facts,
     pub asked: &'a Wording,
-    pub state: &'a EarlierTurns,
+    pub earlier: &'a EarlierTurns,
     /// The content words of the question that the page has, or their synonyms on the page, with
     /// weights.
     pub words: Vec<(u32, f64)>,
@@ -61,7 +61,7 @@ pub(crate) struct ChoiceContext<'a> {
     /// Number of plans that follow earlier turns, which come first (`analyst::plans`).
     pub(crate) follow_ups: usize,
     /// The programs of earlier turns, oldest first.
-    earlier: Vec<&'a Expr>,
+    earlier_programs: Vec<&'a Expr>,
     /// Literals of earlier turns without their minus signs, constants included.
     earlier_literals: Vec<String>,
     /// True for a stand-alone question of the dataset; false for a turn and on a user's page.
@@ -110,9 +110,9 @@ impl<'a> ChoiceContext<'a> {
         proposal: [f64; SHAPES.len()],
         sketches: Option<[f64; SKETCHES.len()]>,
     ) -> Self {
-        let (facts, asked, state) = (q.facts, q.asked, q.state);
+        let (facts, asked, earlier) = (q.facts, q.asked, q.earlier);
         let own_history = history.iter().any(|turn| turn.source == HistorySource::Own);
-        let behind = |k: usize| state.back(k).map_or(0.0, |turn| turn.behind(facts));
+        let behind = |k: usize| earlier.back(k).map_or(0.0, |turn| turn.behind(facts));
         // Below any magnitude, so every number of a column of percentages counts as its largest.
         let mut largest = vec![f64::MIN; facts.columns.len()];
         for fact in &facts.all {
@@ -128,18 +128,18 @@ impl<'a> ChoiceContext<'a> {
         };
         let (words, lacking) = weighted(facts, asked.content());
         let whole = q.whole();
-        let literals = state.turns.iter().flat_map(|turn| turn.expr.leaves());
+        let literals = earlier.turns.iter().flat_map(|turn| turn.expr.leaves());
         let literals = literals.map(|leaf| leaf.literal.trim_start_matches('-').to_owned());
         Self {
             facts,
             asked,
-            state,
+            earlier,
             words,
             words_of: vec![OnceCell::new(); facts.all.len()],
             names_nothing_new: q.names_nothing_new,
             bare: is_bare(asked),
             follow_ups,
-            earlier: state.turns.iter().map(|turn| &turn.expr).collect(),
+            earlier_programs: earlier.turns.iter().map(|turn| &turn.expr).collect(),
             earlier_literals: literals.collect(),
             as_stand_alone,
             latest: facts.table_years().max().unwrap_or_default(),
@@ -171,7 +171,7 @@ impl<'a> ChoiceContext<'a> {
     /// A candidate's sketch; `None` for a stand-alone question.
     pub(super) fn sketch(&self, expr: &Expr) -> Option<ProposedSketch> {
         let proposal = self.sketches.as_ref()?;
-        let index = sketch(expr, &self.earlier);
+        let index = sketch(expr, &self.earlier_programs);
         let odds = *proposal.get(index)?;
         Some(ProposedSketch {
             index,

@@ -84,7 +84,7 @@ const DETAILS: [Detail; 55] = [
     ("negative", |s| flag(s.value.is_some_and(|v| v < 0.0))),
     ("years asked for", |s| count(s.context.asked.years.len())),
     ("words", |s| count(s.context.words.len())),
-    ("earlier turns", |s| count(s.context.state.turns.len())),
+    ("earlier turns", |s| count(s.context.earlier.turns.len())),
     ("asked by itself", |s| flag(s.context.as_stand_alone)),
     ("rank in its kind", |s| count(s.candidate.rank.rank_in_shape)),
     ("behind the best of its kind", |s| s.candidate.rank.behind_shape),

@@ -83,16 +83,16 @@ pub(super) const CUES: [(&str, CueTest); 67] = [
     ("balance", Says("balance, beginning, ending, end")),
     ("tax", Says("tax, taxes, pretax, after-tax")),
     ("annual", Says("annual, yearly, annually, monthly, daily")),
-    ("first turn", If(|s| s.state.turns.is_empty())),
+    ("first turn", If(|s| s.earlier.turns.is_empty())),
     ("after a look-up", After("look-up, look-up of a percentage")),
     ("after a difference", After("difference, less a constant, difference of results")),
     ("after a ratio", After("relative change, return on a constant, ratio, ratio of results, \
         over a constant")),
     ("after a sum", After("sum, average")),
     ("after something else", After("times a constant, product, comparison, other")),
-    ("one value before", If(|s| s.state.latest_look_ups().len() == 1)),
-    ("two values before", If(|s| s.state.latest_look_ups().len() == 2)),
-    ("three values before", If(|s| s.state.latest_look_ups().len() > 2)),
+    ("one value before", If(|s| s.earlier.latest_look_ups().len() == 1)),
+    ("two values before", If(|s| s.earlier.latest_look_ups().len() == 2)),
+    ("three values before", If(|s| s.earlier.latest_look_ups().len() > 2)),
 ];
 
 /// For each of [`CUES`], 1 if its condition is true for a question, else 0.
@@ -105,7 +105,7 @@ impl CueTest {
     fn holds(&self, context: &ChoiceContext<'_>) -> bool {
         match self {
             Says(phrases) => phrases.split(", ").any(|one| context.asked.says(&[one])),
-            After(shapes) => context.state.last().is_some_and(|turn| {
+            After(shapes) => context.earlier.last().is_some_and(|turn| {
                 let last = shape_name(&turn.expr);
                 shapes.split(", ").any(|one| one == last)
             }),
