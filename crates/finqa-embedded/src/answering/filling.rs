@@ -8,7 +8,7 @@ use super::scale;
 use crate::expr::{Expr, PageLeaf, value_of};
 use crate::question::plan::{Pairing, PlanExpr, ProgramPlan};
 use crate::question::slot_scorer::{
-    FEATURES, PAIRS, SlotQuery, SlotScorer, best_first, pair_features, rank,
+    FEATURES, PAIRS, SlotQuery, SlotScorer, best_facts, best_first, pair_features,
 };
 use crate::reading::facts::{Fact, Facts};
 use crate::reading::outflow::is_outflow;
@@ -113,7 +113,7 @@ impl JointChoices {
     fn ranking(&mut self, facts: &Facts, query: &SlotQuery) -> usize {
         let known = self.rankings.iter().position(|(known, _)| known == query);
         known.unwrap_or_else(|| {
-            let ranked = rank(facts, query, self.tried);
+            let ranked = best_facts(facts, query, self.tried);
             self.rankings.push((query.clone(), ranked));
             self.rankings.len() - 1
         })

@@ -397,7 +397,7 @@ fn series(facts: &Facts, a: &Fact, b: &Fact) -> bool {
 }
 
 /// The index and the score of each of the `keep` best facts for a query, best first.
-pub(crate) fn rank(facts: &Facts, query: &SlotQuery, keep: usize) -> Vec<(usize, f64)> {
+pub(crate) fn best_facts(facts: &Facts, query: &SlotQuery, keep: usize) -> Vec<(usize, f64)> {
     let mut scorer = SlotScorer::new(facts, query);
     if let Some(i) = query.only {
         let fact = facts.all.get(i);

@@ -9,7 +9,7 @@ use crate::question::conversation::{EarlierTurns, is_bare};
 use crate::question::feature_values::{count, part_of};
 use crate::question::plan::ProgramPlan;
 use crate::question::plan_question::PlanQuestion;
-use crate::question::slot_scorer::{SlotQuery, rank};
+use crate::question::slot_scorer::{self, SlotQuery};
 use crate::question::slot_words::weighted;
 use crate::question::wording::Wording;
 use crate::reading::facts::{Fact, Facts};
@@ -150,7 +150,7 @@ impl<'a> ChoiceContext<'a> {
             lacking,
             proposal,
             sketches,
-            best_facts: rank(facts, &whole, BEST_FACTS),
+            best_facts: slot_scorer::best_facts(facts, &whole, BEST_FACTS),
             whole,
             roles: roles(q),
             own_history,

@@ -3,7 +3,7 @@
 use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{ProgramPlan, of_slots};
 use super::super::plan_question::PlanQuestion;
-use super::super::slot_scorer::rank;
+use super::super::slot_scorer::best_facts;
 use crate::operations;
 use crate::reading::facts::Fact;
 use finqa_core::number::UnitKind::{Number, Percent};
@@ -23,7 +23,7 @@ pub(crate) fn roll_forward(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let wanted = q.whole();
     // All facts, because other facts may fit better than the best closing balance.
-    let ranked = rank(facts, &wanted, facts.all.len());
+    let ranked = best_facts(facts, &wanted, facts.all.len());
     let two = asked.years.iter().max().zip(asked.years.iter().min());
     let two = two.filter(|(late, early)| late > early);
     let dated = |fact: &Fact| match two {

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use super::super::operation_words::AVERAGE;
 use super::super::plan::{PlanExpr, ProgramPlan};
 use super::super::plan_question::PlanQuestion;
-use super::super::slot_scorer::{SlotQuery, rank};
+use super::super::slot_scorer::{SlotQuery, best_facts};
 use super::super::wording::Wording;
 use crate::operations;
 use crate::reading::facts::{Fact, Facts};
@@ -68,7 +68,7 @@ fn distinct_runs(
     keep: impl Fn(Vec<usize>) -> Option<Vec<usize>>,
 ) -> Vec<Vec<usize>> {
     let mut found: Vec<Vec<usize>> = Vec::new();
-    for (index, _) in rank(facts, base, LOOKED_AT) {
+    for (index, _) in best_facts(facts, base, LOOKED_AT) {
         for run in runs(facts, index).into_iter().filter_map(&keep) {
             let fits = (2..=LONGEST).contains(&run.len());
             if fits && !found.contains(&run) && found.len() < TRIED {
