@@ -21,18 +21,18 @@ const OF_CELL: [Feature; 17] = [
     ("cell: question words in the row label", |f| f.share(f.in_label)),
     ("cell: question words in the column header", |f| f.share(f.only_near)),
     ("cell: question words in the corner", |f| f.share(f.in_corner)),
-    ("cell: row label words not asked for", |f| (f.row_weight() - f.of.label.matched).min(12.0) / 6.0),
+    ("cell: row label words not asked for", |f| (f.row_weight() - f.scorer.label.asked_weight).min(12.0) / 6.0),
     ("cell: share of the row label asked for", |f| f.precision()),
     ("cell: whole row label asked for", |f| flag(f.precision() > 0.99)),
     ("cell: column header words not asked for", |f| f.unasked().min(12.0) / 6.0),
-    ("cell: year asked for", |f| flag(f.matched && !f.of.query.years_inherited)),
-    ("cell: year of an earlier turn", |f| flag(f.matched && f.of.query.years_inherited)),
-    ("cell: no other year", |f| flag(f.matched && f.fact.years.len() == 1)),
-    ("cell: another year", |f| flag(f.conflict)),
-    ("cell: no year", |f| flag(f.asked && f.fact.years.is_empty())),
-    ("cell: first column, no year asked for", |f| flag(!f.asked && f.is_in(|_, column| column == 1))),
-    ("cell: last row, no year asked for", |f| flag(!f.asked && f.is_in(|row, _| row + 1 == f.of.facts.rows.len()))),
-    ("cell: words like the question's in the row label", |f| f.of.label.alike),
+    ("cell: year asked for", |f| flag(f.of_asked_year && !f.scorer.query.years_inherited)),
+    ("cell: year of an earlier turn", |f| flag(f.of_asked_year && f.scorer.query.years_inherited)),
+    ("cell: no other year", |f| flag(f.of_asked_year && f.fact.years.len() == 1)),
+    ("cell: another year", |f| flag(f.of_other_year)),
+    ("cell: no year", |f| flag(f.asks_year && f.fact.years.is_empty())),
+    ("cell: first column, no year asked for", |f| flag(!f.asks_year && f.is_in(|_, column| column == 1))),
+    ("cell: last row, no year asked for", |f| flag(!f.asks_year && f.is_in(|row, _| row + 1 == f.scorer.facts.rows.len()))),
+    ("cell: words like the question's in the row label", |f| f.scorer.label.alike),
     ("cell: words like the question's in the column header", |f| f.alike_near),
 ];
 
@@ -44,11 +44,11 @@ const OF_TEXT: [Feature; 14] = [
     ("text: question words by distance", |f| f.share(f.distances().0)),
     ("text: question words right before", |f| f.share(f.distances().1)),
     ("text: length of the sentence", |f| f.sentence().map_or(0.0, |s| (count(s.words.len()) / 60.0).min(2.0))),
-    ("text: year asked for", |f| flag(f.matched && !f.of.query.years_inherited)),
-    ("text: year of an earlier turn", |f| flag(f.matched && f.of.query.years_inherited)),
-    ("text: no other year", |f| flag(f.matched && f.fact.years.len() == 1)),
-    ("text: another year", |f| flag(f.conflict)),
-    ("text: no year", |f| flag(f.asked && f.fact.years.is_empty())),
+    ("text: year asked for", |f| flag(f.of_asked_year && !f.scorer.query.years_inherited)),
+    ("text: year of an earlier turn", |f| flag(f.of_asked_year && f.scorer.query.years_inherited)),
+    ("text: no other year", |f| flag(f.of_asked_year && f.fact.years.len() == 1)),
+    ("text: another year", |f| flag(f.of_other_year)),
+    ("text: no year", |f| flag(f.asks_year && f.fact.years.is_empty())),
     ("text: one or two bare digits", |f| flag(f.fact.is_bare() && f.fact.literal.len() <= 2)),
     ("text: bare number", |f| flag(f.fact.is_bare())),
     ("text: amount of money", |f| flag(f.fact.dollar)),
@@ -59,34 +59,34 @@ const OF_TEXT: [Feature; 14] = [
 /// out" means that the question names no quantity.
 #[rustfmt::skip]
 const OF_BOTH: [Feature; 23] = [
-    ("series of the last fact, entity left out", |f| flag(f.follows() && f.of.query.elliptical)),
-    ("series of the last fact, entity named", |f| flag(f.follows() && !f.of.query.elliptical)),
-    ("series of any earlier fact", |f| flag(f.anchors().any(|anchor| series(f.of.facts, anchor, f.fact)))),
-    ("column of the last fact, entity left out", |f| flag(f.below() && f.of.query.elliptical)),
-    ("column of the last fact, entity named", |f| flag(f.below() && !f.of.query.elliptical)),
-    ("table or text as the last fact", |f| flag(f.of.anchor.is_some_and(|a| a.cell().is_some() == f.fact.cell().is_some()))),
+    ("series of the last fact, entity left out", |f| flag(f.follows() && f.scorer.query.elliptical)),
+    ("series of the last fact, entity named", |f| flag(f.follows() && !f.scorer.query.elliptical)),
+    ("series of any earlier fact", |f| flag(f.anchors().any(|anchor| series(f.scorer.facts, anchor, f.fact)))),
+    ("column of the last fact, entity left out", |f| flag(f.below() && f.scorer.query.elliptical)),
+    ("column of the last fact, entity named", |f| flag(f.below() && !f.scorer.query.elliptical)),
+    ("table or text as the last fact", |f| flag(f.scorer.anchor.is_some_and(|a| a.cell().is_some() == f.fact.cell().is_some()))),
     ("earlier turn's words", |f| f.in_inherited),
-    ("earlier turn's words, entity left out", |f| f.in_inherited * flag(f.of.query.elliptical)),
-    ("used before, year asked for", |f| flag(f.used && f.matched)),
-    ("used before, another year asked for", |f| flag(f.used && f.conflict)),
-    ("used before, no year, entity left out", |f| flag(f.used_undated() && f.of.query.elliptical)),
-    ("used before, no year, entity named", |f| flag(f.used_undated() && !f.of.query.elliptical)),
-    ("percentage asked for, percentage", |f| flag(f.of.query.common.percent && f.fact.percent)),
-    ("percentage not asked for, percentage", |f| flag(!f.of.query.common.percent && f.fact.percent)),
-    ("count asked for, amount of money", |f| flag(f.of.query.common.count && f.fact.dollar)),
-    ("opening balance, not asked for", |f| flag(!f.of.query.opening && f.fact.opening)),
-    ("opening balance asked for", |f| flag(f.of.query.opening && f.fact.opening)),
-    ("question words side by side in the row label", |f| f.of.label.side_by_side),
-    ("total row, total asked for", |f| flag(f.fact.total && f.of.asks_total)),
-    ("total row, not asked for", |f| flag(f.fact.total && !f.of.asks_total)),
-    ("closing balance", |f| flag(!f.of.query.opening && f.fact.closing)),
+    ("earlier turn's words, entity left out", |f| f.in_inherited * flag(f.scorer.query.elliptical)),
+    ("used before, year asked for", |f| flag(f.used && f.of_asked_year)),
+    ("used before, another year asked for", |f| flag(f.used && f.of_other_year)),
+    ("used before, no year, entity left out", |f| flag(f.used_undated() && f.scorer.query.elliptical)),
+    ("used before, no year, entity named", |f| flag(f.used_undated() && !f.scorer.query.elliptical)),
+    ("percentage asked for, percentage", |f| flag(f.scorer.query.common.percent && f.fact.percent)),
+    ("percentage not asked for, percentage", |f| flag(!f.scorer.query.common.percent && f.fact.percent)),
+    ("count asked for, amount of money", |f| flag(f.scorer.query.common.count && f.fact.dollar)),
+    ("opening balance, not asked for", |f| flag(!f.scorer.query.opening && f.fact.opening)),
+    ("opening balance asked for", |f| flag(f.scorer.query.opening && f.fact.opening)),
+    ("question words side by side in the row label", |f| f.scorer.label.side_by_side),
+    ("total row, total asked for", |f| flag(f.fact.total && f.scorer.asks_total)),
+    ("total row, not asked for", |f| flag(f.fact.total && !f.scorer.asks_total)),
+    ("closing balance", |f| flag(!f.scorer.query.opening && f.fact.closing)),
     ("number named in the question", |f| {
-        let mut named = f.of.query.common.named_numbers.iter();
+        let mut named = f.scorer.query.common.named_numbers.iter();
         flag(named.any(|number| **number == *f.fact.literal))
     }),
     ("count asked for, plain number in the text", |f| {
         let plain = f.fact.cell().is_none() && !f.fact.dollar && !f.fact.percent;
-        flag(f.of.query.common.count && plain)
+        flag(f.scorer.query.common.count && plain)
     }),
 ];
 
@@ -133,7 +133,7 @@ struct SharedLabelFit {
     /// [`side_by_side`] for a row; 0 for a sentence.
     side_by_side: f64,
     /// Set for a row: the weight of its label's words that are requested.
-    matched: f64,
+    asked_weight: f64,
     /// Set for a row: the weight of its words similar to requested ones, as a share of `total`.
     alike: f64,
     /// Set for a sentence: the places of requested words, each as (index of the word in the query,
@@ -179,7 +179,7 @@ impl<'a> SlotScorer<'a> {
         label.of = Some(of);
         label.places.clear();
         if of_row {
-            label.matched = facts.rows.get(index).map_or(0.0, |row| {
+            label.asked_weight = facts.rows.get(index).map_or(0.0, |row| {
                 let label = row.label.iter().filter(|word| query.asks(**word));
                 label.map(|word| facts.weight(*word)).sum()
             });
@@ -234,31 +234,34 @@ impl<'a> SlotScorer<'a> {
 /// The fit of a fact to a query, from which the features are computed.
 struct FactFit<'a> {
     /// The scorer of its query.
-    of: &'a SlotScorer<'a>,
+    scorer: &'a SlotScorer<'a>,
     fact: &'a Fact,
-    // Weights of requested words: in its label; near it, but not there; both; only in the corner.
+    /// The weight of the requested words in its label.
     in_label: f64,
+    /// The weight of those near it that its label lacks.
     only_near: f64,
+    /// The weight of those near it, also if its label has them.
     in_near: f64,
+    /// The weight of those that are only in the table's upper left cell.
     in_corner: f64,
     /// The share of the inherited words that name it, by weight.
     in_inherited: f64,
     /// The weight of the words near it that are similar to requested ones, as a share of `total`.
     alike_near: f64,
     /// True if the query has years.
-    asked: bool,
+    asks_year: bool,
     /// True if the fact has one of the query's years.
-    matched: bool,
+    of_asked_year: bool,
     /// True if the query has years and the fact has only other years.
-    conflict: bool,
+    of_other_year: bool,
     /// True if an earlier turn used the fact.
     used: bool,
 }
 
 impl<'a> FactFit<'a> {
     /// Compares a fact with the query. The scorer must have read its label and the words near it.
-    fn new(of: &'a SlotScorer<'a>, fact: &'a Fact, index: usize) -> Self {
-        let (query, label, near) = (of.query, &of.label.words, &of.near);
+    fn new(scorer: &'a SlotScorer<'a>, fact: &'a Fact, index: usize) -> Self {
+        let (query, label, near) = (scorer.query, &scorer.label.words, &scorer.near);
         let (mut in_label, mut only_near, mut in_near, mut in_corner) = (0.0, 0.0, 0.0, 0.0);
         for (word, weight) in &query.words {
             if near.has(*word) {
@@ -268,33 +271,33 @@ impl<'a> FactFit<'a> {
                 in_label += weight;
             } else if near.has(*word) {
                 only_near += weight;
-            } else if of.facts.corner.contains(word) {
+            } else if scorer.facts.corner.contains(word) {
                 in_corner += weight;
             }
         }
         let inherited = query.inherited.iter();
         let inherited = inherited.filter(|(word, _)| label.has(*word) || near.has(*word));
         let in_inherited = inherited.map(|(_, weight)| weight).sum::<f64>();
-        let asked = !query.years.is_empty();
-        let matched = fact.is_of(&query.years);
+        let asks_year = !query.years.is_empty();
+        let of_asked_year = fact.is_of(&query.years);
         Self {
-            of,
+            scorer,
             fact,
             in_label,
             only_near,
             in_near,
             in_corner,
-            in_inherited: in_inherited / of.inherited_total,
-            alike_near: of.sum_alike(near),
-            asked,
-            matched,
-            conflict: asked && !matched && !fact.years.is_empty(),
+            in_inherited: in_inherited / scorer.inherited_total,
+            alike_near: scorer.sum_alike(near),
+            asks_year,
+            of_asked_year,
+            of_other_year: asks_year && !of_asked_year && !fact.years.is_empty(),
             used: query.anchors.contains(&index),
         }
     }
 
     fn share(&self, weight: f64) -> f64 {
-        weight / self.of.total
+        weight / self.scorer.total
     }
 
     fn is_in(&self, holds: impl Fn(usize, usize) -> bool) -> bool {
@@ -303,25 +306,25 @@ impl<'a> FactFit<'a> {
     }
 
     fn row_weight(&self) -> f64 {
-        let row = self.of.facts.row_of(self.fact);
+        let row = self.scorer.facts.row_of(self.fact);
         row.map_or(0.0, |row| row.weight)
     }
 
     /// The share of its row label's words that is requested, by weight.
     fn precision(&self) -> f64 {
-        part_of(self.of.label.matched, self.row_weight())
+        part_of(self.scorer.label.asked_weight, self.row_weight())
     }
 
     /// The weight of its column header's words that are not requested.
     fn unasked(&self) -> f64 {
         let cell = self.fact.cell();
-        let column = cell.and_then(|(_, column)| self.of.unasked.get(column));
+        let column = cell.and_then(|(_, column)| self.scorer.unasked.get(column));
         column.copied().unwrap_or_default()
     }
 
     fn sentence(&self) -> Option<&'a Sentence> {
         match self.fact.place {
-            FactPlace::Text { sentence, .. } => self.of.facts.sentences.get(sentence),
+            FactPlace::Text { sentence, .. } => self.scorer.facts.sentences.get(sentence),
             FactPlace::Cell { .. } => None,
         }
     }
@@ -333,9 +336,9 @@ impl<'a> FactFit<'a> {
             return (0.0, 0.0);
         };
         let (mut close, mut right_before) = (0.0, 0.0);
-        for places in self.of.label.places.chunk_by(|(a, _), (b, _)| a == b) {
+        for places in self.scorer.label.places.chunk_by(|(a, _), (b, _)| a == b) {
             let word = places.first();
-            let word = word.and_then(|(asked, _)| self.of.query.words.get(*asked));
+            let word = word.and_then(|(asked, _)| self.scorer.query.words.get(*asked));
             let distances = places.iter();
             let distances = distances.map(|(_, i)| if *i < at { at - i } else { 2 * (i - at) });
             if let Some(((_, weight), distance)) = word.zip(distances.min()) {
@@ -348,24 +351,28 @@ impl<'a> FactFit<'a> {
     }
 
     fn anchors(&self) -> impl Iterator<Item = &'a Fact> {
-        let anchors = self.of.query.anchors.iter();
-        anchors.filter_map(|index| self.of.facts.all.get(*index))
+        let anchors = self.scorer.query.anchors.iter();
+        anchors.filter_map(|index| self.scorer.facts.all.get(*index))
     }
 
     /// True if the fact is in the [`series`] of the last fact that earlier turns used.
     fn follows(&self) -> bool {
-        let anchor = self.of.anchor;
-        anchor.is_some_and(|anchor| series(self.of.facts, anchor, self.fact))
+        let anchor = self.scorer.anchor;
+        anchor.is_some_and(|anchor| series(self.scorer.facts, anchor, self.fact))
     }
 
     /// True if the fact is in the column of the last fact that earlier turns used.
     fn below(&self) -> bool {
-        let cells = self.of.anchor.and_then(Fact::cell).zip(self.fact.cell());
+        let cells = self
+            .scorer
+            .anchor
+            .and_then(Fact::cell)
+            .zip(self.fact.cell());
         cells.is_some_and(|(a, b)| a.1 == b.1)
     }
 
     fn used_undated(&self) -> bool {
-        self.used && (!self.asked || self.of.query.years_inherited)
+        self.used && (!self.asks_year || self.scorer.query.years_inherited)
     }
 }
 
