@@ -90,18 +90,18 @@ fn plan_name(plans: &[ProgramPlan], filled: &FilledPlan) -> &'static str {
     plans.get(filled.plan).map_or("", |plan| plan.name)
 }
 
-/// The fillings of the plans and their variants, sorted by the score of the linear model (`linear`
-/// has its weights). A program that several plans make counts for the first of them.
+/// The fillings of the plans and their variants, sorted by the score of the linear model (`weights`
+/// are its weights). A program that several plans make counts for the first of them.
 pub(crate) fn candidates(
     context: &ChoiceContext<'_>,
     plans: &[ProgramPlan],
-    linear: &[f64],
+    weights: &[f64],
     pool: Pool,
 ) -> Vec<Candidate> {
     let mut out: Vec<Candidate> = Vec::new();
     let scale = context.asked.common().scale;
-    let breadth = CandidateLimits::of(context, pool);
-    let mut choices = JointChoices::new(breadth.fillings.min(FACTS_PER_SLOT), breadth.fillings);
+    let limits = CandidateLimits::of(context, pool);
+    let mut choices = JointChoices::new(limits.fillings.min(FACTS_PER_SLOT), limits.fillings);
     for (i, plan) in plans.iter().enumerate() {
         let filled = fill(context.facts, plan, i, &mut choices);
         let best = filled.first().map_or(0.0, |f| f.score);
@@ -118,7 +118,7 @@ pub(crate) fn candidates(
                 }
                 let features = ranking::features(context, plan, &filled, best);
                 let rank = LinearRank {
-                    linear: ranking::score(&features, linear),
+                    linear: ranking::score(&features, weights),
                     ..LinearRank::default()
                 };
                 out.push(Candidate {
@@ -132,10 +132,10 @@ pub(crate) fn candidates(
     }
     // A stable sort: on a tie, the program of the earlier plan comes first.
     out.sort_by(|a, b| b.rank.linear.total_cmp(&a.rank.linear));
-    // Values of all candidates: those that are cut below have votes too.
+    // Taken before the cut, so that the candidates that are cut have votes too.
     let values: Vec<Option<f64>> = out.iter().map(|one| one.filled.expr.number()).collect();
     let top = out.first().map_or(0.0, |one| one.rank.linear);
-    out.truncate(breadth.best);
+    out.truncate(limits.best);
     let mut shapes: Vec<(usize, f64, usize)> = Vec::new();
     for (rank, one) in out.iter_mut().enumerate() {
         let value = values.get(rank).copied().flatten();
@@ -155,7 +155,7 @@ pub(crate) fn candidates(
     // A rule decides without a score, so its candidates stay however far behind they are.
     out.retain(|one| {
         let meets = |rule: &Rule| rule(context, plans, &one.filled);
-        one.rank.behind <= breadth.behind || OVERRIDES.iter().any(meets)
+        one.rank.behind <= limits.behind || OVERRIDES.iter().any(meets)
     });
     out
 }

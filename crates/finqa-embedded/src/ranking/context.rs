@@ -195,7 +195,8 @@ impl<'a> ChoiceContext<'a> {
     }
 
     /// The share of the content words, by weight, that name no fact of an expression and are not in
-    /// the table's upper left cell.
+    /// the table's upper left cell. Unlike in the trait "question words not covered", synonyms do
+    /// not count.
     pub(crate) fn uncovered(&self, expr: &Expr) -> f64 {
         let facts: Vec<(usize, &Fact)> = self.facts.of_expr(expr).collect();
         let named = |word: u32| {
