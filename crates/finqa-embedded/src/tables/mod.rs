@@ -38,12 +38,20 @@
 //! the figure of an operand             figure, figure_near          find/mod.rs
 //! the cells that fit it                fitting_figures              find/fit.rs
 //! the best of these cells              printed                      find/printed.rs
+//! a margin, as a part of a whole       best_quotient, quotient      find/mod.rs
 //! a measure by its formula             measure                      find/measure.rs
+//! the sum of its printed parts         in_parts                     find/parts.rs
 //! two figures of one table             listed, paired               find/lists.rs
 //! doubts by the words of the question  doubt_wording                compute/doubts.rs
 //! confidence                           weighed                      confidence.rs
+//! a sentence, if not sure (report)     stated                       find/sentences.rs
 //! the answer for people                from_labels, from_report     ../answering/from_labels.rs
 //! ```
+//!
+//! "What was the operating margin in 2033?" is read as the operation [`Operation::Figure`] with one
+//! operand, because a margin is the name of a figure (`=` in `question/concepts.txt`). Only
+//! `figure_near` decides whether it is looked up or divided. An answer for people then calls it a
+//! "share".
 //!
 //! An answer has one doubt. It is decided in this order, and the first one is kept unless a step
 //! says otherwise:
