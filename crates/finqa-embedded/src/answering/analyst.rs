@@ -72,8 +72,8 @@ impl EmbeddedAnalyst {
     /// Answers a question about a page; `None` if nothing on the page answers it. For a report,
     /// [`Self::reason`] can say why.
     ///
-    /// A question about the user's own page is read by the labels of its tables first. If they can
-    /// read it but not answer it, the guess does not use its earlier turns.
+    /// A question about the user's own page is read by the labels of its tables first. If these can
+    /// read it but not answer it, the ranked candidates guess an answer, by this question alone.
     #[must_use]
     pub fn answer(&self, page: &PageIndex, question: &Question) -> Option<EmbeddedAnswer> {
         self.answer_explaining(page, question, None)
@@ -181,6 +181,7 @@ impl EmbeddedAnalyst {
             explain::programs(out, &ranked, &to_answer);
         }
         let best = ranked.iter().find_map(|(_, filled)| to_answer(filled))?;
+        // The candidate of `best`, because all candidates have a value.
         let (_, first) = ranked.first()?;
         let dated = doubt::dated_otherwise(&context, &first.expr);
         let confidence = confidence::probability(&signals, &self.weights.confidence);

@@ -68,7 +68,7 @@ pub(crate) fn signals(
         one_of(&["sum", "sum of three or more"]),
         one_of(&["average", "average of three or more"]),
         one_of(&["product"]),
-        // Two operations have at most five parts: two steps and three leaves.
+        // More than two operations: two have at most five parts, two steps and three leaves.
         flag(best.expr.parts().len() > 5),
         flag(no_history && !context.as_stand_alone),
         flag(no_history) * score,

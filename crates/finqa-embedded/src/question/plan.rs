@@ -125,14 +125,17 @@ impl ProgramPlan {
         }
     }
 
+    /// The same plan for unrelated facts, with another prior and kind of value.
     pub(crate) fn free(self, prior: f64, kind: UnitKind) -> Self {
         self.paired(Pairing::Free, prior, kind)
     }
 
+    /// The same plan for facts that are [`Pairing::Parts`].
     pub(crate) fn paired_as_parts(self, prior: f64, kind: UnitKind) -> Self {
         self.paired(Pairing::Parts, prior, kind)
     }
 
+    /// The same plan for facts that are [`Pairing::Periods`].
     pub(crate) fn paired_as_periods(self, prior: f64, kind: UnitKind) -> Self {
         self.paired(Pairing::Periods, prior, kind)
     }

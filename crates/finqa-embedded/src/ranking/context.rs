@@ -66,7 +66,7 @@ pub(crate) struct ChoiceContext<'a> {
     earlier_literals: Vec<String>,
     /// True for a stand-alone question of the dataset; false for a turn and on a user's page.
     pub(crate) as_stand_alone: bool,
-    /// The question's content words that the page has, in order of mention.
+    /// The question's content words that the page has, without synonyms, in order of mention.
     pub(super) said: Vec<QuestionWord>,
     /// The summed weight of these words.
     pub(super) said_weight: f64,

@@ -6,8 +6,9 @@
 //! weights in `weights/weights.json` (`choice`) and `weights/network.json`.
 //!
 //! Reading order: `context` is the question as all features see it. `features` has features of a
-//! candidate for both models. `question_features`, `operands` and `network_features` have those
-//! that only the network sees, and `network` computes its scores.
+//! candidate for both models, the traits. `question_features`, `operands` and `network_features`
+//! have those that only the network sees, and `network` computes its scores. The function `details`
+//! computes all features of the network, the function `features` those of the linear model.
 //!
 //! The limits of features, and their values for what a candidate lacks (such as -20 for the score
 //! of a missing fact), are set by hand. The weights are fitted to these values, so other ones need
