@@ -295,6 +295,15 @@ Operating unit C;5", &[
         ("what were sales in 2031 and costs in 2030?", Unsure("")),
         ("what were sales and costs?", Unsure("names no period")),
     ]),
+    // "Valves" was sure to be the row of that name, although its sales may be meant.
+    (";2031;2030\nPump sales;450;390\nValve sales;550;410\nValves;12;11", &[
+        ("what were sales of pumps and valves in 2031?", Unsure("may be about it")),
+        ("what were pump sales and valve sales in 2031?", Is("450; 550")),
+    ]),
+    (";2031;2030\nInterest expense;5;4\nInterest income;7;6\nIncome;100;90\nNet income;60;50", &[
+        ("what were interest expense and income in 2031?", Unsure("may be about it")),
+        ("what were interest expense and net income in 2031?", Is("5; 60")),
+    ]),
     ("EUR thousand;Q1 2032;Q2 2032\nOnline sales;210;240\nStore sales;400;390
 Research and development;55;61\nEBIT;41;39", &[
         ("what were online sales, store sales and EBIT in Q1 2032?", Is("210; 400; 41")),

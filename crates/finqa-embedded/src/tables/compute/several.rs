@@ -26,9 +26,24 @@ pub(crate) const LIST: &str = "list";
 /// A figure of a list.
 struct Part {
     of: Operand,
-    /// The stems behind its first name or word, which may belong to the parts before it too: "sales
-    /// and costs of the North".
+    /// The stems of its names and words.
+    said: Vec<String>,
+    /// Those behind its first name or word, which may belong to the parts before it too: "sales and
+    /// costs of the North".
     behind: Vec<String>,
+}
+
+impl Part {
+    /// The stems that may belong to a part behind it too: "North sales and costs", "sales of pumps
+    /// and valves". Without a word besides its names, it lends them only to a single word:
+    /// "interest expense and income", but not "interest expense and net income".
+    fn lends_to(&self, other: &Self) -> &[String] {
+        if !self.of.words.is_empty() || other.said.len() == 1 {
+            &self.said
+        } else {
+            &[]
+        }
+    }
 }
 
 impl Tables {
@@ -55,13 +70,13 @@ impl Tables {
         let places: BTreeSet<Place> = found.iter().filter_map(Amount::place).collect();
         let twice = places.len() < found.len();
         missing_if(twice, "two of the figures are the same")?;
-        for (at, Part { of, .. }) in parts.iter().enumerate() {
-            let before = parts.iter().take(at).flat_map(|part| &part.of.words);
-            let before = before.map(|word| word.stem.as_str());
-            let behind = parts.iter().skip(at + 1).flat_map(|part| &part.behind);
-            let lent: Vec<&str> = before.chain(behind.map(String::as_str)).collect();
-            if self.may_share(of, &lent, &places) {
-                return Err(unsure(of, "a word of the others may be about it too"));
+        for (at, part) in parts.iter().enumerate() {
+            let before = parts.iter().take(at).flat_map(|one| one.lends_to(part));
+            let behind = parts.iter().skip(at + 1).flat_map(|one| &one.behind);
+            let lent: Vec<&str> = before.chain(behind).map(String::as_str).collect();
+            if self.may_share(&part.of, &lent, &places) {
+                let why = "a word of the others may be about it too";
+                return Err(unsure(&part.of, why));
             }
         }
         self.in_one_unit(&found)?;
@@ -158,11 +173,11 @@ fn parts_of(tokens: &[Token], whole: &Operand) -> Option<Vec<Part>> {
     let tokens: Vec<Token> = tokens.cloned().collect();
     let parts = tokens.split(joins).filter(|part| part.iter().any(named));
     let parts = parts.map(|part| {
-        let behind = part.iter().filter(|token| named(token)).skip(1);
-        let behind = behind.flat_map(Token::stems).cloned().collect();
+        let said = part.iter().filter(|token| named(token)).map(Token::stems);
         Some(Part {
             of: operand(part, Some(&[]))?,
-            behind,
+            said: said.clone().flatten().cloned().collect(),
+            behind: said.skip(1).flatten().cloned().collect(),
         })
     });
     let mut parts: Vec<Part> = parts.collect::<Option<_>>()?;
