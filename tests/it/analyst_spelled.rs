@@ -176,6 +176,7 @@ fn figures_joined_by_and_are_no_formula() {
         "What were net interest income; noninterest income and noninterest expense in 2031?",
         "What were, in 2031, noninterest income and noninterest expense?",
         "What were the figures for 2031: noninterest income and noninterest expense?",
+        "What were both in 2031: noninterest income and noninterest expense?",
     ];
     for question in lists {
         let place = Workplace::new();

@@ -10,7 +10,7 @@ use crate::tables::find::{Amount, AmountKind};
 use crate::tables::page::Tables;
 use crate::tables::question;
 use crate::tables::question::operand::Operand;
-use crate::tables::question::operands::{has, operand, says};
+use crate::tables::question::operands::{has, operand};
 use crate::tables::question::phrases::Cue;
 use crate::tables::question::token::{Token, TokenPart};
 use crate::tables::words::{VERBS, is_light};
@@ -95,10 +95,12 @@ impl Tables {
         let main = question::read(self, &main);
         let name = self.measure_named(&main)?;
         let signed = OVER.is_match(formula) || has(&question::read(self, formula), SIGNS);
-        // "What were, in 2031, net sales and net income?" names no measure before the figures.
-        let measured = !name.names.is_empty()
-            || has(&main, &[Cue::Ratio, Cue::Total, Cue::Sum])
-            || says(&main, MEASURES);
+        // "What were both in 2031: net sales and net income?" names no measure before the figures.
+        let measures = |token: &Token| match token.cue() {
+            Some(cue) => [Cue::Ratio, Cue::Total, Cue::Sum].contains(&cue) && token.text != "both",
+            None => token.is_in(MEASURES),
+        };
+        let measured = !name.names.is_empty() || main.iter().any(measures);
         if !signed && (begins.plainly || !measured) {
             return None;
         }
