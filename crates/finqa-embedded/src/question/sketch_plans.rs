@@ -12,10 +12,11 @@ use crate::sketch::SKETCHES;
 use finqa_core::number::UnitKind::{Number, Percent, YesNo};
 use finqa_core::program::Op;
 
-/// Words between two operands of a follow-up. The first that the question has divides it.
-const JOINS: [&str; 13] = [
-    "divided by", "multiplied by", "times", "over", "plus", "minus", "less", "including", "adding",
-    "excluding", "without", "in relation to", "relative to",
+/// Words between two operands of a follow-up, besides those of [`ratio_operands`]. The first that
+/// the question has divides it.
+const JOINS: [&str; 10] = [
+    "multiplied by", "times", "over", "plus", "minus", "less", "including", "adding", "excluding",
+    "without",
 ];
 
 /// The plans for the likely sketches, the likeliest first; none without earlier turns. `odds` has
@@ -46,8 +47,8 @@ pub(crate) fn plans(q: &PlanQuestion<'_>, odds: &SketchOdds) -> Vec<ProgramPlan>
     out
 }
 
-/// The queries for the new fact of a sketch: the parts of the question that name a quantity, if it
-/// has words such as "divided by" between two parts, and the question as a whole.
+/// The queries for the new fact of a sketch: the parts of the question before and after words such
+/// as "divided by" or "plus", if they name a quantity, and the question as a whole.
 fn queries_of(q: &PlanQuestion<'_>) -> Vec<SlotQuery> {
     let joined = || JOINS.iter().find_map(|join| q.asked.split(join));
     let parts = ratio_operands(q.asked).or_else(joined);
