@@ -135,7 +135,8 @@ impl Tables {
         };
         let (a, b) = (said(above), said(below));
         let more = |own: &[String], other: &[String]| own.iter().any(|word| !other.contains(word));
-        // "Sales" are no side of their own in "Net sales".
+        // "Net sales" has the words of both "net sales" and "sales", but is no ratio of them: each
+        // side must have a word that the other lacks.
         let of_both = |own: &Vec<String>| b.iter().any(|one| more(own, one) && more(one, own));
         let percent = self.cell(at).is_some_and(|cell| cell.percent);
         !above.is_same_figure(below) && (percent || !share && a.iter().any(of_both))

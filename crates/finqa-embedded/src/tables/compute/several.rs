@@ -20,7 +20,7 @@ use crate::tables::question::phrases::Cue;
 use crate::tables::question::token::Token;
 use crate::tables::words::is_light;
 
-/// The name of an answer with several figures.
+/// The name of the answer to a question that lists figures.
 pub(crate) const LIST: &str = "list";
 
 /// A figure of a list.
@@ -118,11 +118,10 @@ impl Tables {
     fn may_share(&self, of: &Operand, lent: &[&str], found: &BTreeSet<Place>) -> bool {
         let readings = of.meant_readings();
         // The words of the row, of the column and of both.
-        let words_of = |at: Place| -> Vec<Vec<&str>> {
-            let labels = self.labels_of(at).map(|label| label.words.iter());
-            let named =
-                labels.map(|words| words.filter(|word| !is_light(word)).collect::<Vec<&str>>());
-            let mut named: Vec<Vec<&str>> = named.collect();
+        let words_of = |at: Place| {
+            let labels = self.labels_of(at);
+            let named = labels.map(|label| label.words.iter().filter(|word| !is_light(word)));
+            let mut named: Vec<Vec<&str>> = named.map(Iterator::collect).collect();
             named.push(named.concat());
             named
         };
