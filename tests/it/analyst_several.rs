@@ -152,3 +152,23 @@ fn several_figures_of_a_single_table_have_their_unit_and_evidence() {
     let evidence = ran.json()["evidence"].as_array().map(Vec::len);
     assert_eq!(evidence, Some(2), "{}", ran.stdout);
 }
+
+/// A sum of a total and its part, or the row "Total liabilities and shareholders' equity", was
+/// surely the answer.
+#[test]
+fn a_total_and_another_figure_may_be_two_figures() {
+    let place = opened();
+    for (question, is_sum) in [
+        (
+            "What were total current assets and inventories at the end of 2031?",
+            false,
+        ),
+        (
+            "What was the sum of total assets and total current liabilities at the end of 2031?",
+            true,
+        ),
+    ] {
+        let read = ask(&place, question);
+        assert_eq!(is_sure(&read), is_sum, "{question}: {read}");
+    }
+}

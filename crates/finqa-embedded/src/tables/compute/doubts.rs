@@ -32,6 +32,13 @@ static THAN_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Two totals that are named beside each other.
+static TWO_TOTALS: LazyLock<Regex> = LazyLock::new(|| regex!(r"\btotal\b.* and (?:the )?total\b"));
+
+/// Words that ask for a sum, whatever its parts are.
+static ADDS: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"\b(?:sum|combined|together|altogether|plus|add(?:ed|ing)?)\b"));
+
 /// Words for the group in a question.
 static GROUP: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)(?:^|[^-\w])(?P<word>consolidated|group)\b"));
@@ -66,6 +73,7 @@ impl Tables {
             .or_else(|| self.not_held_for_sale(text, answer))
             .or_else(|| than_before(asked, &lower))
             .or_else(|| sequential(asked, &lower))
+            .or_else(|| self.each_total(asked, &lower, answer))
             .or_else(|| self.relative_time(&lower, &answer.expr));
         let doubt = asks_other.map(Doubt::Missing).or(answer.doubt.take());
         answer.doubt = doubt.or_else(|| {
@@ -73,6 +81,28 @@ impl Tables {
             days.or_else(|| in_percent(asked, &lower))
                 .map(Doubt::Missing)
         });
+    }
+
+    /// The doubt that "total X and Y" asks for two figures. It may if a part of the sum is itself a
+    /// total ("total current assets and inventories"), or if the question names two totals and one
+    /// row answers it ("total liabilities and total equity").
+    fn each_total(&self, asked: &Asked, lower: &str, answer: &DirectAnswer) -> Option<String> {
+        let totals = |at| {
+            let row = self.row(at).map(|row| row.printed.to_lowercase());
+            row.map_or(0, |name| name.matches("total").count())
+        };
+        let may_be_two = match asked.operation {
+            Operation::Sum => {
+                let several = answer.places().nth(1).is_some();
+                several && !ADDS.is_match(lower) && answer.places().any(|at| totals(at) > 0)
+            }
+            Operation::Figure => {
+                let one = answer.values.is_empty() && TWO_TOTALS.is_match(lower);
+                one && answer.places().all(|at| totals(at) < 2)
+            }
+            _ => false,
+        };
+        may_be_two.then(|| "the question may ask for two figures, or for their sum".to_owned())
     }
 
     /// The doubt about a relative time, and `None` if the question has none. In an annual report,
