@@ -215,7 +215,7 @@ fn a_closing_balance_is_that_at_the_end() {
             "By how much did the closing cash balance rise in 2031?",
             "20",
         ),
-        // Not sure: no balance, another balance, another use of the word.
+        // Not sure: it is not a balance, it is another balance, or the word means something else.
         ("What was the closing balance of net sales in 2031?", ""),
         ("What was the opening balance of inventories in 2031?", ""),
         ("What was the beginning balance of cash in 2031?", ""),

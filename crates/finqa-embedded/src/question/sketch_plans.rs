@@ -79,15 +79,15 @@ fn readings(name: &str, earlier: &EarlierTurns) -> Vec<PlanExpr> {
     };
     let (a, b) = (operand(a, earlier), operand(b, earlier));
     let pairs = a.iter().flat_map(|a| b.iter().map(move |b| (a, b)));
-    // A number and itself: `used1` stands for two different ones in `subtract(used1, used1)`.
+    // The two numbers of `subtract(used1, used1)` are different ones of the same turn.
     let different = pairs.filter(|(a, b)| a != b);
     different
         .map(|(a, b)| step(op, a.clone(), b.clone()))
         .collect()
 }
 
-/// What an operand of a sketch can stand for: an answer, each number with which a turn calculated,
-/// a constant, or a slot for a new fact.
+/// The values that an operand of a sketch can have: the answer of a turn, any of the numbers with
+/// which a turn calculated, a constant, or a slot for a new fact. None if there is no such turn.
 fn operand(name: &str, earlier: &EarlierTurns) -> Vec<PlanExpr> {
     let turn = |prefix: &str| {
         let back: usize = name.strip_prefix(prefix)?.parse().ok()?;

@@ -32,7 +32,7 @@ static THAN_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Two totals that are named beside each other.
+/// Two totals in one question: "total debt and total equity".
 static TWO_TOTALS: LazyLock<Regex> = LazyLock::new(|| regex!(r"\btotal\b.* and (?:the )?total\b"));
 
 /// Words that ask for a sum, whatever its parts are.

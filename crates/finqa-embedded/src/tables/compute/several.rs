@@ -28,8 +28,8 @@ struct Part {
     of: Operand,
     /// The stems of its names and words.
     said: Vec<String>,
-    /// Those behind its first name or word, which may belong to the parts before it too: "sales and
-    /// costs of the North".
+    /// The stems behind its first name or word. They may also be about the parts before it: "sales
+    /// and costs of the North".
     behind: Vec<String>,
 }
 

@@ -40,7 +40,7 @@ const SIGNS: &[Cue] = &[Cue::Plus, Cue::Minus, Cue::Less];
 /// Words for the company that the measure is about.
 const OWNERS: &str = "bank bank's company company's group group's firm firm's insurer's airline's";
 
-/// How a formula begins.
+/// What the mark or the words before a formula say about it.
 #[derive(Clone, Copy)]
 struct Begins {
     /// True for a comma or a semicolon without words such as "that is".
