@@ -16,11 +16,10 @@ use crate::question::alone;
 use crate::question::follow_up;
 use crate::question::plan::ProgramPlan;
 use crate::question::plan_question::{PlanQuestion, TakenOver};
-use crate::question::proposal;
+use crate::question::proposal::{self, ShapeOdds, SketchOdds};
 use crate::question::sketch_plans;
 use crate::question::wording::Wording;
 use crate::ranking::{self, ChoiceContext};
-use crate::shape::SHAPES;
 use crate::tables::{DirectAnswer, Doubt, Tables};
 use crate::weights::EmbeddedWeights;
 
@@ -230,15 +229,16 @@ impl EmbeddedAnalyst {
         // counts as a first turn.
         let as_stand_alone = question.kind == QuestionKind::StandAlone && !facts.users_page;
         let buckets = proposal::shape_buckets(asked, turns, as_stand_alone);
-        let proposal = self.weights.shapes.propose(&buckets);
-        let sketches = (!as_stand_alone).then(|| {
+        let shape_odds = self.weights.shapes.propose(&buckets);
+        let sketch_odds = (!as_stand_alone).then(|| {
             let buckets = proposal::sketch_buckets(asked, turns);
             self.weights.sketches.propose(&buckets)
         });
-        let (plans, follow_ups) = plans(q, &proposal, sketches.as_ref());
+        let (plans, follow_ups) = plans(q, &shape_odds, sketch_odds.as_ref());
         let history = &question.history;
-        let context =
-            ChoiceContext::new(q, history, as_stand_alone, follow_ups, proposal, sketches);
+        let context = ChoiceContext::new(
+            q, history, as_stand_alone, follow_ups, shape_odds, sketch_odds,
+        );
         (context, plans)
     }
 }
@@ -247,12 +247,12 @@ impl EmbeddedAnalyst {
 /// first. If there are any, those of [`alone::plans`], which repeat no earlier answer, get lower
 /// priors. Otherwise (for a question without earlier turns, and for a turn to which no rule of
 /// `follow_up` applies) the first of these gets a prior of at least 0.9. After the follow-ups come
-/// the plans of [`alone::only_calculation`], [`alone::plans`], [`alone::proposed`] and
+/// the plans of [`alone::only_calculation`], [`alone::plans`], [`alone::shape_plans`] and
 /// [`sketch_plans::plans`], in this order.
 fn plans(
     q: &PlanQuestion<'_>,
-    proposal: &[f64; SHAPES.len()],
-    sketches: Option<&proposal::SketchOdds>,
+    shape_odds: &ShapeOdds,
+    sketch_odds: Option<&SketchOdds>,
 ) -> (Vec<ProgramPlan>, usize) {
     let mut out = follow_up::plans(q);
     let mut alone = alone::plans(q);
@@ -268,7 +268,7 @@ fn plans(
     let follow_ups = out.len();
     out.extend(alone::only_calculation(q));
     out.extend(alone);
-    out.extend(alone::proposed(q, proposal));
-    out.extend(sketches.map_or_else(Vec::new, |odds| sketch_plans::plans(q, odds)));
+    out.extend(alone::shape_plans(q, shape_odds));
+    out.extend(sketch_odds.map_or_else(Vec::new, |odds| sketch_plans::plans(q, odds)));
     (out, follow_ups)
 }

@@ -39,7 +39,7 @@ pub(crate) fn signals(
     let (no_history, own_history) = (history.is_empty(), context.own_history);
     let odds = odds(ranked);
     let name = shape_name(&best.expr);
-    let proposed = context.shape_odds(shape(&best.expr));
+    let shape_odds = context.odds_of_shape(shape(&best.expr));
     let facts: Vec<(usize, &Fact)> = context.facts.of_expr(&best.expr).collect();
     let has = |year: &u16| facts.iter().any(|(_, fact)| fact.years.contains(year));
     let missing = !context.asked.years.iter().all(has);
@@ -60,7 +60,7 @@ pub(crate) fn signals(
         context.uncovered(&best.expr),
         context.unknown(),
         flag(missing),
-        proposed.max(-6.0),
+        shape_odds.max(-6.0),
         flag(look_up),
         one_of(&["ratio"]),
         one_of(&["difference"]),

@@ -19,7 +19,7 @@ use crate::shape::SHAPES;
 pub(super) fn read(out: &mut Explanation, context: &ChoiceContext<'_>) {
     let asked = context.asked;
     if out.operation.is_empty() {
-        let odds = context.proposal.iter().zip(SHAPES);
+        let odds = context.shape_odds.iter().zip(SHAPES);
         let likeliest = odds.max_by(|a, b| a.0.total_cmp(b.0));
         let shape = likeliest.map_or("", |(_, shape)| shape);
         out.operation = format!("by its words, most likely: {shape}");

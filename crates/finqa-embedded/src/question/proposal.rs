@@ -19,10 +19,12 @@ pub const BUCKETS: usize = 1 << BITS;
 
 /// The model of the shape that a question asks for.
 pub type ShapeModel = WordClassifier<{ SHAPES.len() }>;
-/// The log-odds of each sketch against the likeliest one.
-pub(crate) type SketchOdds = [f64; SKETCHES.len()];
 /// The model of the sketch that a turn asks for.
 pub type SketchModel = WordClassifier<{ SKETCHES.len() }>;
+/// The log-odds of each shape against the likeliest one.
+pub(crate) type ShapeOdds = [f64; SHAPES.len()];
+/// The log-odds of each sketch against the likeliest one.
+pub(crate) type SketchOdds = [f64; SKETCHES.len()];
 
 /// A linear classifier over buckets. Each bucket has a weight for each class, stored as a multiple
 /// of `scale` in one byte.

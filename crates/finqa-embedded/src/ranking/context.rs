@@ -9,13 +9,14 @@ use crate::question::conversation::{EarlierTurns, is_bare};
 use crate::question::feature_values::{count, part_of};
 use crate::question::plan::ProgramPlan;
 use crate::question::plan_question::PlanQuestion;
+use crate::question::proposal::{ShapeOdds, SketchOdds};
 use crate::question::slot_scorer::{self, SlotQuery};
 use crate::question::slot_words::weighted;
 use crate::question::wording::Wording;
 use crate::reading::facts::{Fact, Facts};
 use crate::reading::words::{is_stop, is_weak};
 use crate::shape::SHAPES;
-use crate::sketch::{SKETCHES, sketch};
+use crate::sketch::sketch;
 use finqa_core::question::{HistoryEntry, HistorySource};
 
 /// The names of plans with a weight of their own; all others count as "another". The network's
@@ -34,8 +35,8 @@ pub(super) fn plan_index(plan: &ProgramPlan) -> Option<usize> {
 
 /// The sketch of a candidate, and how likely it is.
 #[derive(Clone, Copy)]
-pub(super) struct ProposedSketch {
-    /// An index into [`SKETCHES`].
+pub(super) struct CandidateSketch {
+    /// An index into [`SKETCHES`](crate::sketch::SKETCHES).
     pub(super) index: usize,
     /// Its log-odds against the likeliest sketch.
     pub(super) odds: f64,
@@ -58,7 +59,8 @@ pub(crate) struct ChoiceContext<'a> {
     pub(crate) names_nothing_new: bool,
     /// True if the question names no quantity.
     pub(crate) bare: bool,
-    /// Number of plans that follow earlier turns, which come first (`analyst::plans`).
+    /// Number of plans by `follow_up::plans`, which come first (`analyst::plans`). The plans of
+    /// sketches are not among them.
     pub(crate) follow_ups: usize,
     /// The programs of earlier turns, oldest first.
     earlier_programs: Vec<&'a Expr>,
@@ -72,12 +74,9 @@ pub(crate) struct ChoiceContext<'a> {
     pub(super) said_weight: f64,
     /// Number of content words that the page lacks.
     lacking: f64,
-    /// The log-odds of each shape, by [`ShapeModel::propose`].
-    ///
-    /// [`ShapeModel::propose`]: crate::question::proposal::ShapeModel::propose
-    pub(crate) proposal: [f64; SHAPES.len()],
-    /// The log-odds of each sketch; `None` for a stand-alone question.
-    pub(crate) sketches: Option<[f64; SKETCHES.len()]>,
+    pub(crate) shape_odds: ShapeOdds,
+    /// `None` for a stand-alone question.
+    pub(crate) sketch_odds: Option<SketchOdds>,
     /// The facts that fit the question as a whole best, with their slot scores.
     pub(super) best_facts: Vec<(usize, f64)>,
     /// The query for the question as a whole.
@@ -107,8 +106,8 @@ impl<'a> ChoiceContext<'a> {
         history: &[HistoryEntry],
         as_stand_alone: bool,
         follow_ups: usize,
-        proposal: [f64; SHAPES.len()],
-        sketches: Option<[f64; SKETCHES.len()]>,
+        shape_odds: ShapeOdds,
+        sketch_odds: Option<SketchOdds>,
     ) -> Self {
         let (facts, asked, earlier) = (q.facts, q.asked, q.earlier);
         let own_history = history.iter().any(|turn| turn.source == HistorySource::Own);
@@ -148,8 +147,8 @@ impl<'a> ChoiceContext<'a> {
             said_weight: said.iter().map(|said| said.weight).sum(),
             said,
             lacking,
-            proposal,
-            sketches,
+            shape_odds,
+            sketch_odds,
             best_facts: slot_scorer::best_facts(facts, &whole, BEST_FACTS),
             whole,
             roles: roles(q),
@@ -164,19 +163,19 @@ impl<'a> ChoiceContext<'a> {
     }
 
     /// The log-odds of a shape, an index into [`SHAPES`].
-    pub(crate) fn shape_odds(&self, shape: usize) -> f64 {
-        self.proposal.get(shape).copied().unwrap_or_default()
+    pub(crate) fn odds_of_shape(&self, shape: usize) -> f64 {
+        self.shape_odds.get(shape).copied().unwrap_or_default()
     }
 
     /// A candidate's sketch; `None` for a stand-alone question.
-    pub(super) fn sketch(&self, expr: &Expr) -> Option<ProposedSketch> {
-        let proposal = self.sketches.as_ref()?;
+    pub(super) fn sketch(&self, expr: &Expr) -> Option<CandidateSketch> {
+        let all = self.sketch_odds.as_ref()?;
         let index = sketch(expr, &self.earlier_programs);
-        let odds = *proposal.get(index)?;
-        Some(ProposedSketch {
+        let odds = *all.get(index)?;
+        Some(CandidateSketch {
             index,
             odds,
-            likelier: proposal.iter().filter(|other| **other > odds).count(),
+            likelier: all.iter().filter(|other| **other > odds).count(),
         })
     }
 

@@ -77,8 +77,8 @@ pub(super) fn of(
     let mut facts = read.of_page.iter();
     let outflow = signed && facts.any(|(_, fact)| is_outflow(context.facts, fact));
     let order = order(context.facts, expr);
-    let proposed = context.shape_odds(shape);
-    let sketch = context.sketch(expr).map(|sketch| sketch.odds);
+    let shape_odds = context.odds_of_shape(shape);
+    let sketch_odds = context.sketch(expr).map(|sketch| sketch.odds);
     [
         plan.prior,
         libm::log(plan.prior.max(0.01)),
@@ -121,10 +121,10 @@ pub(super) fn of(
         flag(matches!(name, "ratio" | "sum") && read.across_columns()),
         flag(filled.plan < context.follow_ups),
         // The likeliest shape and the likeliest sketch have log-odds 0, all others less.
-        proposed.max(-8.0) / 4.0,
-        flag(proposed >= 0.0),
-        sketch.map_or(0.0, |odds| odds.max(-8.0) / 4.0),
-        flag(sketch.is_some_and(|odds| odds >= 0.0)),
+        shape_odds.max(-8.0) / 4.0,
+        flag(shape_odds >= 0.0),
+        sketch_odds.map_or(0.0, |odds| odds.max(-8.0) / 4.0),
+        flag(sketch_odds.is_some_and(|odds| odds >= 0.0)),
     ]
 }
 

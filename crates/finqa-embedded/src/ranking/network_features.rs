@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::candidate::Candidate;
 use super::context::{
-    ChoiceContext, FIRST_TRAIT, PLAN_NAMES, ProposedSketch, plan_index, same_size, size,
+    CandidateSketch, ChoiceContext, FIRST_TRAIT, PLAN_NAMES, plan_index, same_size, size,
 };
 use super::features::TRAITS;
 use super::operands::{self, OF_BOTH, OF_EACH, Operands};
@@ -32,13 +32,13 @@ const DETAILS: [Detail; 55] = [
     ("behind the best linear score", |s| s.candidate.rank.behind),
     ("rank by linear score", |s| count(s.candidate.rank.rank)),
     ("candidates of the same value", |s| count(s.candidate.rank.votes)),
-    ("kind as proposed", |s| s.context.shape_odds(s.shape)),
+    ("kind as proposed", |s| s.context.odds_of_shape(s.shape)),
     ("rank of the kind", |s| {
-        let odds = s.context.shape_odds(s.shape);
-        count(s.context.proposal.iter().filter(|other| **other > odds).count())
+        let odds = s.context.odds_of_shape(s.shape);
+        count(s.context.shape_odds.iter().filter(|other| **other > odds).count())
     }),
-    ("lead of the likeliest kind", |s| lead(&s.context.proposal)),
-    ("look-up as proposed", |s| s.context.shape_odds(0)),
+    ("lead of the likeliest kind", |s| lead(&s.context.shape_odds)),
+    ("look-up as proposed", |s| s.context.odds_of_shape(0)),
     ("kind", |s| count(s.shape)),
     ("variant", |s| count(s.candidate.filled.variant)),
     ("rule", |s| count(plan_index(s.plan).unwrap_or(PLAN_NAMES.len()))),
@@ -96,7 +96,7 @@ const DETAILS: [Detail; 55] = [
     ("largest or smallest asked for", |s| s.extreme()),
     ("sketch as proposed", |s| s.sketch.map_or(0.0, |sketch| sketch.odds)),
     ("rank of the sketch", |s| s.sketch.map_or(0.0, |sketch| count(sketch.likelier))),
-    ("lead of the likeliest sketch", |s| s.context.sketches.as_ref().map_or(0.0, |all| lead(all))),
+    ("lead of the likeliest sketch", |s| s.context.sketch_odds.as_ref().map_or(0.0, |all| lead(all))),
     // The last number is for a stand-alone question.
     ("sketch", |s| count(s.sketch.map_or(SKETCHES.len(), |sketch| sketch.index))),
 ];
@@ -224,7 +224,7 @@ struct NetworkInput<'a> {
     used: Vec<(usize, &'a Fact)>,
     value: Option<f64>,
     /// `None` for a stand-alone question.
-    sketch: Option<ProposedSketch>,
+    sketch: Option<CandidateSketch>,
 }
 
 impl<'a> NetworkInput<'a> {
@@ -321,8 +321,8 @@ impl<'a> NetworkInput<'a> {
 
 /// The log-odds of the second likeliest class; the lower they are, the clearer the likeliest one
 /// leads. At least -20.
-fn lead(proposal: &[f64]) -> f64 {
-    let others = proposal.iter().copied().filter(|p| *p < 0.0);
+fn lead(odds: &[f64]) -> f64 {
+    let others = odds.iter().copied().filter(|p| *p < 0.0);
     others.fold(-20.0, f64::max)
 }
 

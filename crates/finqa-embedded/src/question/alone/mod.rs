@@ -1,24 +1,23 @@
-//! Rules that make plans from the words of a question, also for a turn. They repeat no answer of an
-//! earlier turn; only what their slots ask for can come from the last turn (`PlanQuestion::query`).
-//! `follow_up` and `sketch_plans` make the plans that repeat something.
+//! Rules that make plans from the words of the question alone, also for a turn. They repeat no
+//! answer of an earlier turn; only what their slots ask for can come from the last turn
+//! (`PlanQuestion::query`). `follow_up` and `sketch_plans` make the plans that repeat something.
 //!
 //! Each rule returns a plan, or nothing if the question lacks its words. The rules for changes are
 //! in this file, those for shares, sums, averages and comparisons in `parts`, for whole rows in
-//! `series`, and for special kinds in the others. `fallback_templates` makes plans by the likely
-//! shapes.
+//! `series`, and for special kinds in the others. `shape_plans` makes plans by the likely shapes.
 
 mod balance;
-mod fallback_templates;
 mod margin;
 mod only_calculation;
 mod parts;
 mod returns;
 mod series;
+mod shape_plans;
 mod steps;
 
-pub(crate) use fallback_templates::proposed;
 pub(crate) use only_calculation::{ONLY_CALCULATION, only_calculation};
 use returns::index_return;
+pub(crate) use shape_plans::shape_plans;
 pub(crate) use steps::COMPOUND_GROWTH;
 
 use super::mention::quantities;

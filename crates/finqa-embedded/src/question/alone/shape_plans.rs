@@ -4,7 +4,7 @@
 use super::super::plan::PlanExpr::Slot;
 use super::super::plan::{LOW, PlanExpr, ProgramPlan, of_slots, step};
 use super::super::plan_question::PlanQuestion;
-use super::super::proposal::likely;
+use super::super::proposal::{ShapeOdds, likely};
 use super::parts;
 use crate::operations::{ratio, relative_change};
 use crate::shape::SHAPES;
@@ -12,12 +12,12 @@ use finqa_core::number::UnitKind::{Number, Percent, YesNo};
 use finqa_core::program::Op;
 
 /// The plans for the likely shapes, the likeliest first: on a tie, the choice keeps this order
-/// (`candidates`). `proposal` has the log-odds of each shape. All have the name "any parts".
-pub(crate) fn proposed(q: &PlanQuestion<'_>, proposal: &[f64; SHAPES.len()]) -> Vec<ProgramPlan> {
+/// (`candidates`). All have the name "any parts".
+pub(crate) fn shape_plans(q: &PlanQuestion<'_>, odds: &ShapeOdds) -> Vec<ProgramPlan> {
     let whole = q.whole().amount();
     let mut out = Vec::new();
     let compared = parts::comparison(q).is_some();
-    for name in likely(proposal).filter_map(|i| SHAPES.get(i).copied()) {
+    for name in likely(odds).filter_map(|i| SHAPES.get(i).copied()) {
         let parts = match name {
             "difference" => Some((of_slots(Op::Subtract), 2, Number)),
             "relative change" => Some((relative_change(Slot(0), Slot(1)), 2, Percent)),
