@@ -63,7 +63,7 @@ pub fn candidates(
     let found = made::candidates(&context, &plans, &embedded.weights.choice, pool);
     // The trainer uses `Compared` only to count how often a right program is in it.
     let details = match pool {
-        Pool::Best => ranking::details(&context, &plans, &found),
+        Pool::Best => ranking::network_features(&context, &plans, &found),
         Pool::All | Pool::Compared => Vec::new(),
     };
     let mut details = details.chunks_exact(ranking::FEATURES);
@@ -72,7 +72,7 @@ pub fn candidates(
         .map(|one| ProgramCandidate {
             program: one.filled.expr.program(),
             detail: details.next().unwrap_or_default().to_vec(),
-            linear: one.rank.linear,
+            linear: one.linear.score,
             features: one.features,
         })
         .collect()

@@ -113,7 +113,7 @@ impl EmbeddedWeights {
         let file: WeightsFile = parse("weights.json", text, |file: &WeightsFile| file.version)?;
         Ok(Self {
             slots: in_order("slots", file.slots, feature_names(), None)?,
-            choice: in_order("choice", file.choice, ranking::names(), Some(0.0))?,
+            choice: in_order("choice", file.choice, ranking::linear_names(), Some(0.0))?,
             confidence: in_order("confidence", file.confidence, SIGNAL_NAMES, None)?,
             ..Self::default()
         })
@@ -124,7 +124,7 @@ impl EmbeddedWeights {
     pub fn network_to_json(&self) -> String {
         let file = NetworkFile {
             version: VERSION,
-            features: ranking::detail_names(),
+            features: ranking::network_names(),
             model: &self.network,
         };
         // Structs of numbers and texts can always be written, so the default is never used.
@@ -134,7 +134,7 @@ impl EmbeddedWeights {
     /// The text of `weights.json`. Zero weights of `choice` are left out.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let choice = ranking::names().into_iter().zip(&self.choice);
+        let choice = ranking::linear_names().into_iter().zip(&self.choice);
         let file = serde_json::json!({
             "version": VERSION,
             "slots": by_name(feature_names().zip(&self.slots)),
@@ -160,7 +160,7 @@ struct NetworkFile<M> {
 fn network_from_json(text: &str) -> Result<Network, String> {
     let version = |file: &NetworkFile<Network>| file.version;
     let file = parse("network.json", text, version)?;
-    if file.features != ranking::detail_names() {
+    if file.features != ranking::network_names() {
         Err(format!("network: other features; {AGAIN}"))
     } else if !file.model.fits(file.features.len()) {
         Err(format!("network: wrong layer sizes; {AGAIN}"))

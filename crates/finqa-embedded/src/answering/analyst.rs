@@ -197,10 +197,10 @@ impl EmbeddedAnalyst {
         let weights = &*self.weights;
         let compared = candidates(context, plans, &weights.choice, Pool::Compared);
         let scores = if weights.network.is_empty() {
-            compared.iter().map(|one| one.rank.linear).collect()
+            compared.iter().map(|one| one.linear.score).collect()
         } else {
-            let details = ranking::details(context, plans, &compared);
-            let rows: Vec<&[f64]> = details.chunks_exact(ranking::FEATURES).collect();
+            let features = ranking::network_features(context, plans, &compared);
+            let rows: Vec<&[f64]> = features.chunks_exact(ranking::FEATURES).collect();
             weights.network.scores(&rows)
         };
         let filled = compared.into_iter().map(|one| one.filled);

@@ -116,25 +116,25 @@ pub(crate) fn candidates(
                 if seen(&out, &filled.expr).is_some() {
                     continue;
                 }
-                let features = ranking::features(context, plan, &filled, best);
-                let rank = LinearRank {
-                    linear: ranking::score(&features, weights),
+                let features = ranking::linear_features(context, plan, &filled, best);
+                let linear = LinearRank {
+                    score: ranking::linear_score(&features, weights),
                     ..LinearRank::default()
                 };
                 out.push(Candidate {
                     hash: hash(&filled.expr),
                     filled,
                     features,
-                    rank,
+                    linear,
                 });
             }
         }
     }
     // A stable sort: on a tie, the program of the earlier plan comes first.
-    out.sort_by(|a, b| b.rank.linear.total_cmp(&a.rank.linear));
+    out.sort_by(|a, b| b.linear.score.total_cmp(&a.linear.score));
     // Taken before the cut, so that the candidates that are cut have votes too.
     let values: Vec<Option<f64>> = out.iter().map(|one| one.filled.expr.number()).collect();
-    let top = out.first().map_or(0.0, |one| one.rank.linear);
+    let top = out.first().map_or(0.0, |one| one.linear.score);
     out.truncate(limits.best);
     let mut shapes: Vec<(usize, f64, usize)> = Vec::new();
     for (rank, one) in out.iter_mut().enumerate() {
@@ -142,20 +142,20 @@ pub(crate) fn candidates(
         let shape = shape(&one.filled.expr);
         match shapes.iter_mut().find(|(known, ..)| *known == shape) {
             Some((_, best, seen)) => {
-                one.rank.rank_in_shape = *seen;
-                one.rank.behind_shape = *best - one.rank.linear;
+                one.linear.rank_in_shape = *seen;
+                one.linear.behind_shape = *best - one.linear.score;
                 *seen += 1;
             }
-            None => shapes.push((shape, one.rank.linear, 1)),
+            None => shapes.push((shape, one.linear.score, 1)),
         }
-        one.rank.behind = top - one.rank.linear;
-        one.rank.rank = rank;
-        one.rank.votes = values.iter().filter(|other| **other == value).count();
+        one.linear.behind = top - one.linear.score;
+        one.linear.rank = rank;
+        one.linear.votes = values.iter().filter(|other| **other == value).count();
     }
     // A rule decides without a score, so its candidates stay however far behind they are.
     out.retain(|one| {
         let meets = |rule: &Rule| rule(context, plans, &one.filled);
-        one.rank.behind <= limits.behind || OVERRIDES.iter().any(meets)
+        one.linear.behind <= limits.behind || OVERRIDES.iter().any(meets)
     });
     out
 }

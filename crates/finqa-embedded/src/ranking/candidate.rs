@@ -8,14 +8,14 @@ pub(crate) struct Candidate {
     pub(crate) hash: u64,
     /// The non-zero features of the linear model: index and value.
     pub(crate) features: Vec<(usize, f64)>,
-    pub(crate) rank: LinearRank,
+    pub(crate) linear: LinearRank,
 }
 
 /// The position of a candidate among all candidates by the score of the linear model.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LinearRank {
     /// The candidate's score.
-    pub linear: f64,
+    pub score: f64,
     /// The best score minus the candidate's score.
     pub(crate) behind: f64,
     /// The candidate's position by score, from 0.

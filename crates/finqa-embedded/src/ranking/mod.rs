@@ -5,10 +5,10 @@
 //! `question::slot_scorer` ranks facts for a slot; this ranks whole programs. The trainer fits the
 //! weights in `weights/weights.json` (`choice`) and `weights/network.json`.
 //!
-//! Reading order: `context` is the question as all features see it. `features` has features of a
-//! candidate for both models, the traits. `question_features`, `operands` and `network_features`
-//! have those that only the network sees, and `network` computes its scores. The function `details`
-//! computes all features of the network, the function `features` those of the linear model.
+//! Reading order: `context` is the question as all features see it. `traits` has the features of a
+//! candidate that both models see. `question_features`, `operands` and `network_features` have
+//! those that only the network sees, and `network` computes its scores. The functions
+//! `linear_features` and `network_features` compute all that a model sees.
 //!
 //! The limits of features, and their values for what a candidate lacks (such as -20 for the score
 //! of a missing fact), are set by hand. The weights are fitted to these values, so other ones need
@@ -16,11 +16,11 @@
 
 mod candidate;
 mod context;
-mod features;
 pub(crate) mod network;
 mod network_features;
 mod operands;
 mod question_features;
+mod traits;
 
 use crate::answering::filling::FilledPlan;
 use crate::answering::variants::VARIANTS;
@@ -29,11 +29,11 @@ use crate::shape::{SHAPES, shape};
 pub(crate) use candidate::{Candidate, LinearRank};
 pub(crate) use context::ChoiceContext;
 use context::{FIRST_TRAIT, PLAN_NAMES, plan_index};
-use features::TRAITS;
-pub(crate) use network_features::{FEATURES, details, names as detail_names};
+pub(crate) use network_features::{FEATURES, names as network_names, network_features};
+use traits::TRAITS;
 
 /// The names of the features of the linear model, in order.
-pub(crate) fn names() -> Vec<String> {
+pub(crate) fn linear_names() -> Vec<String> {
     // In the weights file, a shape or a variant is a "kind", and a plan is a "rule". "By itself" is
     // each plan that `question::follow_up` has not made, also that of a sketch in a conversation.
     let shapes = SHAPES.iter().chain(VARIANTS.iter().skip(1));
@@ -48,7 +48,7 @@ pub(crate) fn names() -> Vec<String> {
 
 /// The non-zero features of a candidate for the linear model: index and value. `best` is the slot
 /// score of its plan's best filling.
-pub(crate) fn features(
+pub(crate) fn linear_features(
     context: &ChoiceContext<'_>,
     plan: &ProgramPlan,
     filled: &FilledPlan,
@@ -61,7 +61,7 @@ pub(crate) fn features(
     if let Some(variant) = filled.variant.checked_sub(1) {
         out.push((SHAPES.len() + variant, 1.0));
     }
-    let traits = features::of(context, plan, filled, best, shape);
+    let traits = traits::of(context, plan, filled, best, shape);
     let traits = (FIRST_TRAIT..).zip(traits);
     out.extend(traits.filter(|(_, value)| value.abs() > 0.0));
     // The last name is "another".
@@ -73,7 +73,7 @@ pub(crate) fn features(
 }
 
 /// The score of the linear model. A feature without a weight counts nothing.
-pub(crate) fn score(features: &[(usize, f64)], weights: &[f64]) -> f64 {
+pub(crate) fn linear_score(features: &[(usize, f64)], weights: &[f64]) -> f64 {
     let weight = |i: usize| weights.get(i).copied().unwrap_or_default();
     features.iter().map(|(i, value)| value * weight(*i)).sum()
 }
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn every_feature_has_its_own_name() {
-        let mut names = names();
+        let mut names = linear_names();
         assert_eq!(names.len(), NAMES);
         names.sort();
         names.dedup();

@@ -7,9 +7,9 @@ use super::candidate::Candidate;
 use super::context::{
     CandidateSketch, ChoiceContext, FIRST_TRAIT, PLAN_NAMES, plan_index, same_size, size,
 };
-use super::features::TRAITS;
 use super::operands::{self, OF_BOTH, OF_EACH, Operands};
 use super::question_features::{CUES, cues};
+use super::traits::TRAITS;
 use crate::answering::variants::VARIANTS;
 use crate::distinct;
 use crate::expr::PageLeaf;
@@ -20,18 +20,18 @@ use crate::shape::{SHAPES, shape};
 use crate::sketch::SKETCHES;
 
 /// The name of a feature, and the function that computes it.
-type Detail = (&'static str, fn(&NetworkInput<'_>) -> f64);
+type Feature = (&'static str, fn(&NetworkInput<'_>) -> f64);
 
 /// The first features; those of the facts, the traits and the cues follow. Their order is part of
 /// `weights/network.json`. "Kind" means shape, and "rule" means plan, as in that file. "Asked by
 /// itself" means `ChoiceContext::as_stand_alone`. The values for what is missing, such as -1, are
 /// set by hand, and the weights are fitted to them.
 #[rustfmt::skip] // A table: rustfmt would give most of its rows four lines.
-const DETAILS: [Detail; 55] = [
-    ("linear score", |s| s.candidate.rank.linear),
-    ("behind the best linear score", |s| s.candidate.rank.behind),
-    ("rank by linear score", |s| count(s.candidate.rank.rank)),
-    ("candidates of the same value", |s| count(s.candidate.rank.votes)),
+const FIRST: [Feature; 55] = [
+    ("linear score", |s| s.candidate.linear.score),
+    ("behind the best linear score", |s| s.candidate.linear.behind),
+    ("rank by linear score", |s| count(s.candidate.linear.rank)),
+    ("candidates of the same value", |s| count(s.candidate.linear.votes)),
     ("kind as proposed", |s| s.context.odds_of_shape(s.shape)),
     ("rank of the kind", |s| {
         let odds = s.context.odds_of_shape(s.shape);
@@ -86,8 +86,8 @@ const DETAILS: [Detail; 55] = [
     ("words", |s| count(s.context.words.len())),
     ("earlier turns", |s| count(s.context.earlier.turns.len())),
     ("asked by itself", |s| flag(s.context.as_stand_alone)),
-    ("rank in its kind", |s| count(s.candidate.rank.rank_in_shape)),
-    ("behind the best of its kind", |s| s.candidate.rank.behind_shape),
+    ("rank in its kind", |s| count(s.candidate.linear.rank_in_shape)),
+    ("behind the best of its kind", |s| s.candidate.linear.behind_shape),
     ("value on the page", |s| flag(s.used.len() > 1 && s.value.is_some_and(|v| s.is_printed(v)))),
     ("words of no number's label", |s| s.context.uncovered(&s.candidate.filled.expr)),
     ("own history", |s| flag(s.context.own_history)),
@@ -112,7 +112,7 @@ pub(crate) const CATEGORIES: [(usize, usize); 4] = [
 
 /// Number of features.
 pub(crate) const FEATURES: usize =
-    DETAILS.len() + 2 * OF_EACH.len() + OF_BOTH.len() + TRAITS.len() + CUES.len() + COMPARED;
+    FIRST.len() + 2 * OF_EACH.len() + OF_BOTH.len() + TRAITS.len() + CUES.len() + COMPARED;
 
 /// Features for which the network also sees the difference from the highest value of all
 /// candidates.
@@ -131,7 +131,7 @@ const ABOVE: [&str; 4] = [
 
 /// The names of all features, in order.
 pub(crate) fn names() -> Vec<String> {
-    let own = DETAILS.iter().map(|(name, _)| (*name).to_owned());
+    let own = FIRST.iter().map(|(name, _)| (*name).to_owned());
     let of = |which: &str| OF_EACH.map(|name| format!("{which} fact: {name}"));
     let each = ["first", "second"].into_iter().flat_map(of);
     let both = OF_BOTH.iter().map(|name| format!("both facts: {name}"));
@@ -148,7 +148,7 @@ pub(crate) fn names() -> Vec<String> {
 const COMPARED: usize = BELOW.len() + ABOVE.len();
 
 /// The features of the candidates: [`FEATURES`] numbers for each, one after the other.
-pub(crate) fn details(
+pub(crate) fn network_features(
     context: &ChoiceContext<'_>,
     plans: &[ProgramPlan],
     candidates: &[Candidate],
@@ -197,7 +197,7 @@ fn compare(candidates: &mut [f64]) {
 /// Appends the features of a candidate; those that [`compare`] fills are zero. The traits are
 /// copied from its features for the linear model.
 fn of(seen: &NetworkInput<'_>, cues: &[f64], out: &mut Vec<f64>) {
-    out.extend(DETAILS.iter().map(|(_, value)| value(seen)));
+    out.extend(FIRST.iter().map(|(_, value)| value(seen)));
     operands::of(seen.context, seen.plan, &seen.used, seen.operands, out);
     let from = out.len();
     out.resize(from + TRAITS.len(), 0.0);
@@ -338,7 +338,7 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), all);
-        let categories = CATEGORIES.map(|(at, _)| DETAILS[at].0);
+        let categories = CATEGORIES.map(|(at, _)| FIRST[at].0);
         assert_eq!(categories, ["kind", "variant", "rule", "sketch"]);
         assert_eq!(SHAPES.first(), Some(&"look-up"), "`look-up as proposed`");
     }
