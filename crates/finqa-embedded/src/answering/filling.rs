@@ -119,7 +119,8 @@ impl JointChoices {
         })
     }
 
-    /// Chooses facts slot by slot (beam search). After each slot but the last, three times as many
+    /// Chooses facts slot by slot (beam search). A plan without slots, such as one from earlier
+    /// answers, gets one choice without facts. After each slot but the last, three times as many
     /// choices are kept as facts are tried for a slot. The factor is set by hand; it cuts nothing
     /// before the second slot is filled, so it matters only for plans with three slots or more.
     fn make(&self, facts: &Facts, (slots, pairing, known): &ChoiceKey) -> Vec<FactChoice> {

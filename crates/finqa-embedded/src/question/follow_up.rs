@@ -96,8 +96,9 @@ fn open(expr: &Expr, facts: &[usize]) -> PlanExpr {
     }
 }
 
-/// Looks up a value of the page, unless the question asks for a calculation of its own. "The year
-/// before" is read as the year before that of the last turn.
+/// Looks up a value of the page, unless the question asks for a calculation and names something
+/// that the last turns did not. "What was the change?" names nothing new, so it gets this plan too.
+/// "The year before" is read as the year before that of the last turn.
 fn look_up(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = q.asked;
     let relative = asked.relative_change() && asked.years.len() >= 2;

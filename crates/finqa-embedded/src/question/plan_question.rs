@@ -142,9 +142,10 @@ impl<'a> PlanQuestion<'a> {
         vec![one.amount(), two.amount()]
     }
 
-    /// Two years to compare, the later first. These are the latest and the earliest year of the
-    /// question (or of the last turn), a single year and the one before it, or the latest two of
-    /// the table. `None` if there are none in the question and fewer than two in the table.
+    /// Two years to compare, the later first: the latest and the earliest year of the question, or
+    /// its only year and the one before it. If the question names no year, the years of the last
+    /// turn are used in the same way. Without these, the latest two of the table are used; `None`
+    /// if it has fewer.
     pub(super) fn two_periods(&self) -> Option<(u16, u16)> {
         let years = self.asked.years_or(&self.taken_over.years);
         match (years.iter().max(), years.iter().min()) {

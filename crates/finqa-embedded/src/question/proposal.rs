@@ -113,14 +113,16 @@ pub(crate) fn likely(odds: &[f64]) -> impl Iterator<Item = usize> {
 /// The buckets of a question: its words, pairs and triples of words, number of years, and the
 /// classes of earlier turns (`before`, oldest first), alone and with the words.
 ///
-/// `alone` is true for a question by itself. Without it, a question without earlier turns is read
-/// as the first turn of a conversation.
-pub(crate) fn buckets(phrase: &str, before: &[&str], alone: bool) -> Vec<usize> {
+/// A question without earlier turns is read as the first turn of a conversation unless
+/// `as_stand_alone` is true.
+pub(crate) fn buckets(phrase: &str, before: &[&str], as_stand_alone: bool) -> Vec<usize> {
     let words = phrase.split_whitespace().map(class);
     let words: Vec<&str> = ["^"].into_iter().chain(words).chain(["$"]).collect();
     // "-" marks a missing turn.
     let mut back = before.iter().rev().copied();
-    let last = back.next().unwrap_or(if alone { "alone" } else { "-" });
+    let last = back
+        .next()
+        .unwrap_or(if as_stand_alone { "alone" } else { "-" });
     let (second, third) = (back.next().unwrap_or("-"), back.next().unwrap_or("-"));
     // Three or more years share a bucket, and so do the fourth turn and all later ones.
     let years = words.iter().filter(|word| **word == "@").count();
@@ -142,12 +144,12 @@ pub(crate) fn buckets(phrase: &str, before: &[&str], alone: bool) -> Vec<usize> 
     add(&["word"], 1);
     add(&["two"], 2);
     add(&["three"], 3);
-    if alone {
+    if as_stand_alone {
         add(&["two alone"], 2);
     } else {
         add(&["turn", turn], 1);
     }
-    if alone || !before.is_empty() {
+    if as_stand_alone || !before.is_empty() {
         add(&["after", last], 1);
     }
     out.sort_unstable();
