@@ -102,30 +102,38 @@ impl EmbeddedAnalyst {
             return self.ranked_answer(page, question, explanation);
         };
         let earlier = earlier(question);
-        let direct = tables.answer(&question.text, &earlier, explanation.as_deref_mut());
         // `None`: the question needs earlier ones, but does not change a part of the last one.
         // `Err`: it was read, but the tables do not answer it.
+        let by_labels = tables.answer(&question.text, &earlier, explanation.as_deref_mut());
         if tables.is_report() {
-            let direct = direct?;
-            let sure = direct.as_ref().is_ok_and(|found| found.doubt.is_none());
-            // Without earlier questions: a follow-up leaves words out, but a sentence must have all
-            // of them.
-            let stated = (!sure && earlier.is_empty())
-                .then(|| tables.stated(&question.document, &question.text))
-                .flatten();
-            return match stated {
-                Some(stated) => EmbeddedAnswer::from_sentence(&question.document, stated),
-                None => EmbeddedAnswer::from_report(tables, question, &direct.ok()?),
-            };
+            report_answer(tables, question, by_labels?)
+        } else {
+            self.single_table_answer(page, tables, question, by_labels, explanation)
         }
-        let alone = Question {
+    }
+
+    /// The answer about a user's page with one table: the sure one from its labels, otherwise a
+    /// guess of the ranked candidates with the reason as its doubt.
+    fn single_table_answer(
+        &self,
+        page: &PageIndex,
+        tables: &Tables,
+        question: &Question,
+        by_labels: Option<Result<DirectAnswer, Doubt>>,
+        explanation: Option<&mut Explanation>,
+    ) -> Option<EmbeddedAnswer> {
+        let without_history = Question {
             kind: QuestionKind::StandAlone,
             history: Vec::new(),
             ..question.clone()
         };
         // A question that is complete, or was completed by the last one, takes over nothing else.
-        let asked = if direct.is_some() { &alone } else { question };
-        let why = match direct.unwrap_or(Err(Doubt::Open)) {
+        let asked = if by_labels.is_some() {
+            &without_history
+        } else {
+            question
+        };
+        let why = match by_labels.unwrap_or(Err(Doubt::Open)) {
             Ok(DirectAnswer {
                 doubt: Some(why), ..
             })
@@ -191,31 +199,6 @@ impl EmbeddedAnalyst {
         })
     }
 
-    /// The candidates with their scores by the network, best first. If a candidate meets one of the
-    /// [`OVERRIDES`], those that do not are dropped.
-    fn rank(&self, context: &ChoiceContext<'_>, plans: &[ProgramPlan]) -> Vec<(f64, FilledPlan)> {
-        let weights = &*self.weights;
-        let compared = candidates(context, plans, &weights.choice, Pool::Compared);
-        let scores = if weights.network.is_empty() {
-            compared.iter().map(|one| one.linear.score).collect()
-        } else {
-            let features = ranking::network_features(context, plans, &compared);
-            let rows: Vec<&[f64]> = features.chunks_exact(ranking::FEATURES).collect();
-            weights.network.scores(&rows)
-        };
-        let filled = compared.into_iter().map(|one| one.filled);
-        let mut ranked: Vec<(f64, FilledPlan)> = scores.into_iter().zip(filled).collect();
-        for rule in OVERRIDES {
-            let meets = |filled: &FilledPlan| rule(context, plans, filled);
-            if ranked.iter().any(|(_, filled)| meets(filled)) {
-                ranked.retain(|(_, filled)| meets(filled));
-            }
-        }
-        // A stable sort: on a tie, the better one by the linear model comes first.
-        ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-        ranked
-    }
-
     /// The question as the choice sees it, and its plans. Both need the odds of the shapes and of
     /// the sketches, so they are made together.
     pub(crate) fn context_and_plans<'a>(
@@ -240,6 +223,50 @@ impl EmbeddedAnalyst {
             q, history, as_stand_alone, follow_ups, shape_odds, sketch_odds,
         );
         (context, plans)
+    }
+
+    /// The candidates with their scores by the network, best first. If a candidate meets one of the
+    /// [`OVERRIDES`], those that do not are dropped.
+    fn rank(&self, context: &ChoiceContext<'_>, plans: &[ProgramPlan]) -> Vec<(f64, FilledPlan)> {
+        let weights = &*self.weights;
+        let compared = candidates(context, plans, &weights.choice, Pool::Compared);
+        let scores = if weights.network.is_empty() {
+            compared.iter().map(|one| one.linear.score).collect()
+        } else {
+            let features = ranking::network_features(context, plans, &compared);
+            let rows: Vec<&[f64]> = features.chunks_exact(ranking::FEATURES).collect();
+            weights.network.scores(&rows)
+        };
+        let filled = compared.into_iter().map(|one| one.filled);
+        let mut ranked: Vec<(f64, FilledPlan)> = scores.into_iter().zip(filled).collect();
+        for rule in OVERRIDES {
+            let meets = |filled: &FilledPlan| rule(context, plans, filled);
+            if ranked.iter().any(|(_, filled)| meets(filled)) {
+                ranked.retain(|(_, filled)| meets(filled));
+            }
+        }
+        // A stable sort: on a tie, the better one by the linear model comes first.
+        ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+        ranked
+    }
+}
+
+/// The answer about a report: from the labels of its tables or, if that is not sure, from a
+/// sentence that states the figure.
+fn report_answer(
+    tables: &Tables,
+    question: &Question,
+    by_labels: Result<DirectAnswer, Doubt>,
+) -> Option<EmbeddedAnswer> {
+    let sure = by_labels.as_ref().is_ok_and(|found| found.doubt.is_none());
+    // Without earlier questions: a follow-up leaves words out, but a sentence must have all of
+    // them.
+    let stated = (!sure && question.history.is_empty())
+        .then(|| tables.stated(&question.document, &question.text))
+        .flatten();
+    match stated {
+        Some(stated) => EmbeddedAnswer::from_sentence(&question.document, stated),
+        None => EmbeddedAnswer::from_report(tables, question, &by_labels.ok()?),
     }
 }
 
