@@ -300,12 +300,12 @@ fn marks(of: &Operand, names: &[&str]) -> Vec<String> {
 
 /// The part of the page or of the company that a question limits an operand to.
 fn scope(of: &Operand, asked: &Asked) -> Vec<String> {
-    let whole = of.of.as_ref();
+    let whole = of.whole.as_ref();
     let scope = [
         of.statement.map(|named| format!("in the {}", named.name())),
         whole.map(|whole| format!("part of {}", whole.spelled())),
         (!of.except.is_empty()).then(|| spelled(&of.except)),
-        (!asked.apart.is_empty()).then(|| format!("without {}", asked.apart.join(" "))),
+        (!asked.left_out.is_empty()).then(|| format!("without {}", asked.left_out.join(" "))),
     ];
     scope.into_iter().flatten().collect()
 }

@@ -27,13 +27,13 @@ struct Ranked {
 }
 
 impl Tables {
-    /// The part of a whole that a question asks for. `apart` has the stems of parts that the
+    /// The part of a whole that a question asks for. `left_out` has the stems of parts that the
     /// question leaves out.
     pub(crate) fn ranked(
         &self,
         of: &Operand,
         ranking: &Ranking,
-        apart: &[String],
+        left_out: &[String],
     ) -> TableResult<DirectAnswer> {
         let undated = of.of_spans(Vec::new());
         let undated = match undated.quotient() {
@@ -77,7 +77,7 @@ impl Tables {
             let choices = choices.as_deref().unwrap_or_default();
             for way in ways {
                 for groups in choices {
-                    found.push(self.by_measure(*way, groups, divided, apart)?);
+                    found.push(self.by_measure(*way, groups, divided, left_out)?);
                 }
             }
         }
@@ -180,15 +180,15 @@ impl Tables {
         by: Measure,
         groups: &[Group],
         divided: bool,
-        apart: &[String],
+        left_out: &[String],
     ) -> TableResult<Vec<Ranked>> {
         // The first column of a margin is its numerator.
         let base = groups.get(usize::from(divided)).ok_or(Doubt::Open)?;
         let mut ranked = Vec::new();
         for (name, _) in &base.parts {
             let stems = plain_stems(name);
-            let left_out = !stems.is_empty() && stems.iter().all(|stem| apart.contains(stem));
-            if is_rest(name) || left_out {
+            let is_left_out = !stems.is_empty() && stems.iter().all(|stem| left_out.contains(stem));
+            if is_rest(name) || is_left_out {
                 continue;
             }
             let figures = groups.iter().map(|group| self.amount(group.named(name)?));

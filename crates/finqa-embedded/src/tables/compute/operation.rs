@@ -58,7 +58,7 @@ impl Tables {
                 return self.extreme(of, *largest, which.as_ref());
             }
             Operation::Ranked(ranking) => {
-                let ranked = self.ranked(of, ranking, &asked.apart);
+                let ranked = self.ranked(of, ranking, &asked.left_out);
                 // If it is not known that the rows are the parts of the figure, the row with the
                 // largest or smallest figure is a guess.
                 return match (ranked, ranking.largest()) {

@@ -16,8 +16,8 @@ impl Tables {
         operands: &[Operand],
         percent: bool,
     ) -> TableResult<[Amount; 2]> {
-        let asked = common_period(operands);
-        if let Some(pair) = self.of_one_part(operands, asked) {
+        let period = common_period(operands);
+        if let Some(pair) = self.of_one_part(operands, period) {
             self.check_comparable(&pair)?;
             return Ok(pair);
         }
@@ -32,7 +32,7 @@ impl Tables {
             }
             // In a report, the two figures can be in different statements.
             (found, [part, whole]) if self.is_report() => {
-                self.apart(found, [part, whole], asked)?
+                self.surer_pair(found, [part, whole], period)?
             }
             (found, _) => found?,
         };
@@ -59,11 +59,11 @@ impl Tables {
 
     /// The pair found in one table if it is sure; otherwise the two figures found independently, if
     /// these are surer.
-    fn apart(
+    fn surer_pair(
         &self,
         together: TableResult<[Amount; 2]>,
         of: [&Operand; 2],
-        asked: Option<Period>,
+        period: Option<Period>,
     ) -> TableResult<[Amount; 2]> {
         let sure = |pair: &[Amount; 2]| pair.iter().all(|one| one.doubt.is_none());
         let formula = of.iter().any(|of| of.formula().is_some());
@@ -71,7 +71,7 @@ impl Tables {
             return together;
         }
         let [part, whole] = of;
-        let [alone, all] = of.map(|of| self.figure(of, asked));
+        let [alone, all] = of.map(|of| self.figure(of, period));
         // "What share of sales came from the North?" asks for a part that adds up to the sales.
         if let Ok(all) = &all
             && all.doubt.is_none()

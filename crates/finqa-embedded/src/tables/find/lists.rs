@@ -30,8 +30,9 @@ impl Tables {
             let figures = operands.iter().map(|of| self.figure_near(of, common, near));
             figures.collect()
         };
-        let apart = |of: &Operand| !of.rows.is_empty() || !of.except.is_empty() || of.both_terms;
-        if operands.iter().any(apart) {
+        let by_itself =
+            |of: &Operand| !of.rows.is_empty() || !of.except.is_empty() || of.both_terms;
+        if operands.iter().any(by_itself) {
             let found = figures(None)?;
             self.in_one_unit(&found)?;
             return Ok(found);
@@ -53,8 +54,8 @@ impl Tables {
         self.in_one_unit(&found)?;
         let places: BTreeSet<Place> = found.iter().filter_map(Amount::place).collect();
         let tables: BTreeSet<usize> = places.iter().map(|one| one.table).collect();
-        let apart = places.len() == found.iter().filter(|one| one.at.is_some()).count();
-        open_if(!apart || tables.len() > 1)?;
+        let differ = places.len() == found.iter().filter(|one| one.at.is_some()).count();
+        open_if(!differ || tables.len() > 1)?;
         Ok(found)
     }
 
@@ -104,8 +105,8 @@ impl Tables {
             let of_one_period = part.period == whole.period || !one_period;
             let (part, whole) = (part.place, whole.place);
             // The share of a row in the same row of another year is never asked for.
-            let apart = part.row != whole.row || part.column != whole.column && of_one_period;
-            part.table == whole.table && apart
+            let is_share = part.row != whole.row || part.column != whole.column && of_one_period;
+            part.table == whole.table && is_share
         });
         let score = |(part, whole): &(&FitFigure, &FitFigure)| {
             let together = part.place.is_in_line(whole.place);

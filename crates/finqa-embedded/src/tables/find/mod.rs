@@ -321,8 +321,8 @@ impl Tables {
         let doubt = doubt.or(crossed.map(|(_, whole)| self.unclear(whole)));
         let plain = [part.kind, whole.kind] == [AmountKind::Number; 2];
         // Two scales would give a quotient that is wrong by a power of ten.
-        let apart = part.place() != whole.place() && part.scale == whole.scale;
-        (plain && apart && whole.number() > 0.0).then(|| {
+        let comparable = part.place() != whole.place() && part.scale == whole.scale;
+        (plain && comparable && whole.number() > 0.0).then(|| {
             let share = operations::ratio(part.expr, whole.expr);
             Amount::computed(share, AmountKind::Share, None).or_doubt(doubt)
         })

@@ -21,7 +21,7 @@ pub(crate) struct Asked {
     /// Words that ask for something that was not read. The answer is then only a guess.
     pub(crate) unused: Vec<String>,
     /// Stems of the parts to leave out: "apart from the United States".
-    pub(crate) apart: Vec<String>,
+    pub(crate) left_out: Vec<String>,
 }
 
 impl Asked {
@@ -41,7 +41,7 @@ impl Asked {
             relative: false,
             since: false,
             unused: Vec::new(),
-            apart: Vec::new(),
+            left_out: Vec::new(),
         }
     }
 }
@@ -185,15 +185,15 @@ fn split(tokens: &[Token], cue: Cue) -> Option<(&[Token], &[Token])> {
 /// figure must have one period.
 pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
     if !single {
-        let (apart, rest) = apart(tokens).unwrap_or_else(|| (Vec::new(), tokens));
+        let (left_out, rest) = left_out(tokens).unwrap_or_else(|| (Vec::new(), tokens));
         if let Some((ranking, of)) = rank_question::read(rest) {
             return Some(Asked {
-                apart,
+                left_out,
                 ..Asked::new(Operation::Ranked(ranking), vec![of])
             });
         }
-        if !apart.is_empty() {
-            return extreme(rest, single)?.map(|asked| Asked { apart, ..asked });
+        if !left_out.is_empty() {
+            return extreme(rest, single)?.map(|asked| Asked { left_out, ..asked });
         }
     }
     // In "debt in all, current and non-current", both parts are one figure and not a list.
@@ -326,7 +326,7 @@ impl Form {
                     wholes.find_map(|(whole, part)| both(part, whole, allowed, single))?;
                 // The label of the part may be a heading above a row with the name of the whole.
                 if let [part, whole] = found.as_mut_slice() {
-                    part.of = (!single).then(|| Box::new(whole.clone()));
+                    part.whole = (!single).then(|| Box::new(whole.clone()));
                 }
                 Some(found)
             }
@@ -393,7 +393,7 @@ fn wholes(tokens: &[Token]) -> impl Iterator<Item = (&[Token], &[Token])> {
 
 /// The stems that "apart from A, which …" or "after A, which …" leaves out, and the rest of the
 /// question; `None` for other questions.
-fn apart(tokens: &[Token]) -> Option<(Vec<String>, &[Token])> {
+fn left_out(tokens: &[Token]) -> Option<(Vec<String>, &[Token])> {
     let first = tokens.first()?;
     let leaves_out = first.cue() == Some(Cue::Except) || first.text == "after";
     let at = tokens.iter().position(|token| token.is_in("which what"))?;

@@ -46,7 +46,7 @@ pub(crate) struct Operand {
     /// The known names in the question.
     pub(crate) names: Vec<NamedConcept>,
     /// The figure that it may be a part of: "sales" in "what share of sales came from Europe".
-    pub(crate) of: Option<Box<Operand>>,
+    pub(crate) whole: Option<Box<Operand>>,
     /// The periods asked for, in the order of the question; empty if the question names none.
     pub(crate) spans: Vec<Period>,
     /// The period for which the previous question asked the same figure.
@@ -227,11 +227,11 @@ impl Operand {
             let all = own.chain(one.concept.names.iter().flat_map(with));
             readings = all.take(READINGS).collect();
         }
-        if let Some(of) = &self.of {
-            let of = of.readings();
-            let within = of.iter().flat_map(|of| {
+        if let Some(whole) = &self.whole {
+            let wholes = whole.readings();
+            let within = wholes.iter().flat_map(|whole| {
                 let within = readings.iter();
-                within.map(|one| one.with(&of.words, of.opposite))
+                within.map(|one| one.with(&whole.words, whole.opposite))
             });
             let all = within.chain(readings.iter().cloned());
             readings = all.take(READINGS).collect();
