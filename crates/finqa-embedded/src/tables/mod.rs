@@ -20,38 +20,41 @@
 //! - `compute` applies the operation to these figures.
 //! - `confidence` says how likely the answer is right, and `explain` how it was found.
 //!
-//! The way of a question:
+//! The way of a question, in the order of the calls. A step further right is called by the step
+//! above it; `answering/analyst.rs` calls those at the left.
 //!
 //! ```text
-//! step                                 function                     file
-//! read the page, once                  Tables::read                 page/mod.rs
-//! the earlier questions, then this     answer, turn                 mod.rs
-//! a sum of transactions ends here      of_list                      compute/spent.rs
-//! split the text into tokens           question::read               question/mod.rs
-//! complete a follow-up                 follow_up::completed         question/follow_up.rs
-//! a whole label is repeated (report)   whole_label                  find/whole_label.rs
-//! operation and operands               asked::read                  question/asked.rs
-//! answer by the labels, with doubts    of_labels                    mod.rs
-//! a formula that the question gives    spelled                      compute/spelled.rs
-//! otherwise its operation              compute                      compute/operation.rs
-//! figures that the question lists      one_or_several               compute/several.rs
-//! the figure of an operand             figure, figure_near          find/mod.rs
-//! the cells that fit it                fitting_figures              find/fit.rs
-//! the best of these cells              printed                      find/printed.rs
-//! a margin, as a part of a whole       best_quotient, quotient      find/mod.rs
-//! a measure by its formula             measure                      find/measure.rs
-//! the sum of its printed parts         in_parts                     find/parts.rs
-//! two figures of one table             listed, paired               find/lists.rs
-//! doubts by the words of the question  doubt_wording                compute/doubts.rs
-//! confidence                           weighed                      confidence.rs
-//! a sentence, if not sure (report)     stated                       find/sentences.rs
-//! the answer for people                from_labels, from_report     ../answering/from_labels.rs
+//! step                                     function                     file
+//! read the page, once                      Tables::read                 page/mod.rs
+//! the earlier questions, then this         answer, turn                 mod.rs
+//!   a sum of transactions ends here        sum_of_list                  compute/spent.rs
+//!   split the text into tokens             question::read               question/mod.rs
+//!   complete a follow-up                   follow_up::completed         question/follow_up.rs
+//!   a whole label is repeated (report)     whole_label                  find/whole_label.rs
+//!   otherwise operation and operands       asked::read                  question/asked.rs
+//!   answer by the labels, with doubts      answer_by_labels             mod.rs
+//!     a formula that the question gives    spelled                      compute/spelled.rs
+//!     otherwise one result or a list       one_or_several               compute/several.rs
+//!       by the operation                   compute                      compute/operation.rs
+//!         the figure of an operand         figure, figure_near          find/mod.rs
+//!           the row of a repeated label    of_rows                      find/whole_label.rs
+//!           the best printed cell          printed                      find/printed.rs
+//!             all cells that fit           fitting_figures              find/fit.rs
+//!           a margin                       best_quotient                find/mod.rs
+//!           a measure by its formula       measure                      find/measure.rs
+//!           the sum of its printed parts   in_parts                     find/parts.rs
+//!         the figures of a share or ratio  share_operands               compute/pairs.rs
+//!           two figures of one table       listed_pair, listed, paired  find/lists.rs
+//!     doubts by the words of the question  doubt_wording                compute/doubts.rs
+//!     confidence                           weighed                      confidence.rs
+//! a sentence, if not sure (report)         stated                       find/sentences.rs
+//! the answer for people                    from_report, from_labels     answering/from_labels.rs
 //! ```
 //!
 //! "What was the operating margin in 2033?" is read as the operation [`Operation::Figure`] with one
 //! operand, because a margin is the name of a figure (`=` in `question/concepts.txt`). Only
-//! `figure_near` decides whether it is looked up or divided. An answer for people then calls it a
-//! "share".
+//! `figure_near` decides whether it is looked up or divided. "What share of sales was the operating
+//! income?" is read as [`Operation::Ratio`] with two. An answer for people calls both a "share".
 //!
 //! An answer has one doubt. It is decided in this order, and the first one is kept unless a step
 //! says otherwise:
@@ -64,9 +67,10 @@
 //!    largest of a series (`compute/best_part.rs`) and a list of periods (`compute/series.rs`) have
 //!    the doubt of their figures or that of `may_count` (`compute/count_doubt.rs`). If one figure
 //!    of a list is not sure (`compute/several.rs`), the list fails. If a look-up in a report fails,
-//!    `of_labels` makes a guess, and the reason is its doubt.
+//!    `answer_by_labels` makes a guess, and the reason is its doubt.
 //! 3. The words of the question: most doubts of `compute/doubts.rs` replace those before them.
-//! 4. A question that depends on an earlier one that is not sure: `of_labels` replaces all others.
+//! 4. A question that depends on an earlier one that is not sure: `answer_by_labels` replaces all
+//!    others.
 //! 5. `confidence.rs` drops a guess whose labels have too few names of the question, and a guess
 //!    of one cell if words of the question are unused. Only the doubt is left. In a list of
 //!    transactions, `answer_of` drops every answer by the labels that is in doubt.
@@ -141,7 +145,7 @@ impl Tables {
     /// understood. `no_history` is true if no question comes before it; it is then read as
     /// it is, complete or not.
     fn turn(&self, text: &str, last: Option<&Turn>, no_history: bool) -> Option<Turn> {
-        if let Some(sum) = self.of_list(text) {
+        if let Some(sum) = self.sum_of_list(text) {
             return Some(Turn {
                 text: text.to_owned(),
                 sum: Some(sum),
@@ -242,7 +246,7 @@ impl Tables {
         if let Some(sum) = &turn.sum {
             return sum.clone();
         }
-        let found = self.of_labels(turn);
+        let found = self.answer_by_labels(turn);
         let sure = matches!(found, Ok(DirectAnswer { doubt: None, .. }));
         // The labels of a list of transactions are its dates, so a word that they lack says
         // nothing.
@@ -254,7 +258,7 @@ impl Tables {
 
     /// The answer to a completed question from figures that are found by their labels, with doubts
     /// and confidence. The error says why the tables have none.
-    fn of_labels(&self, turn: &Turn) -> TableResult<DirectAnswer> {
+    fn answer_by_labels(&self, turn: &Turn) -> TableResult<DirectAnswer> {
         let asked = turn.asked.as_ref().ok_or(Doubt::Open)?;
         if self.tables.iter().all(|table| table.rows.is_empty()) {
             let why = "the page has no table with figures".to_owned();
@@ -263,7 +267,7 @@ impl Tables {
         // A formula in the question is used instead of the known one for its name.
         let spelled = self.spelled(&turn.text);
         let answer = spelled.map_or_else(|| self.one_or_several(asked, &turn.text), Ok);
-        let answer = answer.and_then(|answer| self.with_side(answer));
+        let answer = answer.and_then(|answer| self.with_account_side(answer));
         // A look-up that fails becomes a guess, with the reason as its doubt. For other operations,
         // one figure would not be a guess at the result.
         let looks_up = asked.operation == Operation::Figure && self.is_report();

@@ -83,7 +83,7 @@ impl DirectAnswer {
 impl Tables {
     /// Adds the side of an account ("45 Dr") to a figure that is looked up. Returns a doubt for a
     /// calculation with such figures.
-    pub(crate) fn with_side(&self, answer: DirectAnswer) -> TableResult<DirectAnswer> {
+    pub(crate) fn with_account_side(&self, answer: DirectAnswer) -> TableResult<DirectAnswer> {
         let side = |leaf: &Leaf<Option<Place>>| self.cell(leaf.source?)?.side();
         let first = answer.exprs().flat_map(FigureExpr::leaves).find_map(side);
         let Some(first) = first else {

@@ -91,7 +91,7 @@ impl Tables {
     fn difference(&self, asked: &Asked, operands: &[Operand]) -> TableResult<DirectAnswer> {
         let pair = self.as_losses(operands, self.pair(asked)?)?;
         if let ([of], [late, _], false) = (operands, &pair, asked.relative)
-            && let Some(doubt) = late.at.and_then(|at| self.is_own_change(&at))
+            && let Some(doubt) = late.at.and_then(|at| self.may_be_own_change(&at))
         {
             return Ok(DirectAnswer {
                 doubt: Some(doubt),
@@ -258,7 +258,7 @@ impl Tables {
         if !single || since {
             spans.sort_by_key(|span| span.end);
         }
-        spans.iter().try_for_each(|span| self.is_clear(*span))?;
+        spans.iter().try_for_each(|span| self.check_period(*span))?;
         let all = self.periods_of(0);
         let (early, late) = match (spans.as_slice(), all.as_slice()) {
             ([only], _) if since => (Some(*only), None),

@@ -180,7 +180,7 @@ impl Tables {
         which: Option<&Which>,
     ) -> TableResult<Vec<Amount>> {
         open_if(of.spans.len() > 1 && self.is_single_table())?;
-        self.known(of)?;
+        self.check_words(of)?;
         let noun = match which {
             Some(Which::Label(noun)) => Some(noun.as_slice()),
             _ => None,

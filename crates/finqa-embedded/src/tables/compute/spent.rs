@@ -149,7 +149,7 @@ impl TransactionList {
 impl Tables {
     /// The sum of the transactions that a question asks for; `None` if it asks for something else
     /// ([`is_beyond`]), or if the page is not a list.
-    pub(crate) fn of_list(&self, question: &str) -> Option<TableResult<DirectAnswer>> {
+    pub(crate) fn sum_of_list(&self, question: &str) -> Option<TableResult<DirectAnswer>> {
         let list = self.list.as_ref()?;
         let (mut spelled, lower) = in_both_cases(question);
         let times = Times::read_in(&lower, list.order);
@@ -352,7 +352,7 @@ mod tests {
             own: true,
             ..Document::default()
         };
-        let sum = Tables::read(&document).of_list(question);
+        let sum = Tables::read(&document).sum_of_list(question);
         sum.is_some_and(|sum| sum.is_ok())
     }
 

@@ -114,10 +114,9 @@ impl Tables {
         figures.filter_map(fit).collect()
     }
 
-    /// Returns a doubt if a cell that could not be read fits the operand in full, and better than
-    /// every figure that was found. Otherwise a worse fitting figure would be answered in its
-    /// place.
-    pub(crate) fn is_read(
+    /// Checks that no cell that could not be read fits the operand in full, and better than every
+    /// figure that was found. Otherwise a worse fitting figure would be answered in its place.
+    pub(crate) fn check_read(
         &self,
         of: &Operand,
         asked: Option<Period>,

@@ -91,7 +91,7 @@ impl Tables {
     fn paired(&self, of: [&Operand; 2], asked: Option<Period>) -> TableResult<Vec<Amount>> {
         let mut found = of.map(|of| self.fitting_figures(of, asked));
         for (of, found) in of.into_iter().zip(&mut found) {
-            self.is_read(of, asked, found)?;
+            self.check_read(of, asked, found)?;
             found.truncate(PAIRED);
         }
         let [mut parts, wholes] = found;
@@ -136,8 +136,8 @@ impl Tables {
         let doubt = doubt.map(Doubt::missing);
         let doubt = doubt
             .or_else(|| self.unclear_year(part, asked))
-            .or_else(|| self.is_change(of[0], part, asked))
-            .or_else(|| self.is_change(of[1], whole, asked));
+            .or_else(|| self.may_be_change(of[0], part, asked))
+            .or_else(|| self.may_be_change(of[1], whole, asked));
         let amount = |one: &FitFigure| self.amount(*one).ok_or(Doubt::Open);
         Ok(vec![amount(part)?.or_doubt(doubt), amount(whole)?])
     }

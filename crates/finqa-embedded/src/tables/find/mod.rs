@@ -170,9 +170,9 @@ impl Tables {
         self.doubt_about(place, "may not be what is meant")
     }
 
-    /// Returns a doubt if the labels of a single table lack a word of the operand. A word of the
-    /// corner counts for all cells.
-    pub(crate) fn known(&self, of: &Operand) -> TableResult<()> {
+    /// Checks that the labels of a single table have all words of the operand. A word of the corner
+    /// counts for all cells. A report is not checked.
+    pub(crate) fn check_words(&self, of: &Operand) -> TableResult<()> {
         let Some(table) = self.tables.first().filter(|table| table.single) else {
             return Ok(());
         };
@@ -276,7 +276,7 @@ impl Tables {
         };
         let is_flow = |at: FitFigure| {
             self.statement_of(&at) != Some(Statement::Balances)
-                && self.is_change(of, &at, Some(day)).is_none()
+                && self.may_be_change(of, &at, Some(day)).is_none()
         };
         match self.printed(of, Some(year), near) {
             Ok(of_year) if of_year.doubt.is_none() && of_year.at.is_some_and(is_flow) => {

@@ -69,9 +69,9 @@ impl Tables {
         periods.into_values().collect()
     }
 
-    /// Returns a doubt for a year in a table of seasons such as "2031/32", because it belongs to
-    /// two.
-    pub(crate) fn is_clear(&self, asked: Period) -> TableResult<()> {
+    /// Checks that the period is not a year in a table of seasons such as "2031/32", because such a
+    /// year belongs to two.
+    pub(crate) fn check_period(&self, asked: Period) -> TableResult<()> {
         let bare = !asked.is_season() && asked.months.is_none() && self.is_single_table();
         if bare && self.periods_of(0).iter().any(|period| period.is_season()) {
             missing(format!("{asked} is a part of two seasons"))

@@ -19,11 +19,11 @@ impl Tables {
         asked: Option<Period>,
         near: Option<Place>,
     ) -> TableResult<Amount> {
-        self.known(of)?;
-        asked.map_or(Ok(()), |asked| self.is_clear(asked))?;
+        self.check_words(of)?;
+        asked.map_or(Ok(()), |asked| self.check_period(asked))?;
         let mut all = self.fitting_figures(of, asked);
         keep(&mut all, |one| self.names_sheet(of, one));
-        self.is_read(of, asked, &all)?;
+        self.check_read(of, asked, &all)?;
         if let Some(named) = of.statement
             && self.tables.iter().any(|table| named.is(table))
         {
@@ -51,7 +51,7 @@ impl Tables {
         let doubt = doubt
             .or_else(|| self.why_unclear(of, &best, &all, &every))
             .or_else(|| self.contradiction(of, &best))
-            .or_else(|| self.is_change(of, &best, asked));
+            .or_else(|| self.may_be_change(of, &best, asked));
         if doubt.is_some()
             && let Some(amount) = self.by_tag(of, asked, near)
         {

@@ -80,7 +80,7 @@ impl Tables {
     /// The reason for doubt if the question asks for a balance, but the figure may be a change.
     /// "Inventories" in a statement of cash flows are always changes, but "net income at the end of
     /// 2031" means that of the year.
-    pub(crate) fn is_change(
+    pub(crate) fn may_be_change(
         &self,
         of: &Operand,
         one: &FitFigure,
@@ -115,7 +115,7 @@ impl Tables {
     /// The reason for doubt if a change is asked for, and the figure is itself a change:
     /// "inventories" among the changes in working capital of a statement of cash flows. `None` for
     /// other figures.
-    pub(crate) fn is_own_change(&self, one: &FitFigure) -> Option<Doubt> {
+    pub(crate) fn may_be_own_change(&self, one: &FitFigure) -> Option<Doubt> {
         let row = self.row(one.place)?;
         let changes = row.section.iter().any(|word| CHANGES.contains(word));
         let own = changes || row.label.is_one_of(&CHANGES);

@@ -197,7 +197,7 @@ impl Tables {
             }
         }
         let doubt = several
-            .or_else(|| self.is_change(of, &best, asked))
+            .or_else(|| self.may_be_change(of, &best, asked))
             .or_else(|| self.unclear_year(&best, asked));
         Ok(self.amount(best).ok_or(Doubt::Open)?.or_doubt(doubt))
     }
