@@ -1,7 +1,7 @@
 //! Reads what a question asks for: an operation and its operands.
 
 use super::operand::Operand;
-use super::operands::{CHANGES, SHARES, has, listed, operand, says, sides};
+use super::operands::{CHANGES, SHARES, complete_pair, has, listed, operand, says};
 use super::phrases::Cue;
 use super::rank_question::{self, Ranking};
 use super::token::{Token, TokenPart};
@@ -86,7 +86,7 @@ pub(crate) enum Which {
 /// whose operands can be read, so the order of the forms matters.
 ///
 /// The fields: whether the question begins like a yes/no question; the cues, one of which must
-/// occur (any question if empty); the form of the operands; the operation; whether words such as
+/// occur (any question if empty); the places of the operands; the operation; whether words such as
 /// "percent" or "growth" make it relative; and further cues that the operands can have.
 struct Form(
     bool,
@@ -136,6 +136,7 @@ const NEUTRAL: &[Cue] = &[
 // The last form has no cue, so it reads what no form before it does.
 #[rustfmt::skip] // A table: rustfmt would give each of its rows eight lines.
 static FORMS: [Form; 24] = [
+    // yes/no, cues, places of the operands, operation, may be relative, further cues
     Form(true, &[Cue::More], Sides(Cue::Or), Operation::Larger { largest: true }, false, &[]),
     Form(true, &[Cue::Less], Sides(Cue::Or), Operation::Larger { largest: false }, false, &[]),
     Form(true, &[Cue::Exceeds], Sides(Cue::Exceeds), Operation::Compare, false, &[]),
@@ -209,7 +210,7 @@ pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
     if !yes_no && let Some(extreme) = extreme(tokens, single) {
         return extreme;
     }
-    let mut forms = FORMS.iter().filter(|form| form.0 == yes_no);
+    let mut forms = FORMS.iter().filter(|Form(begins, ..)| *begins == yes_no);
     let mut asked = forms.find_map(|form| form.read(tokens, single))?;
     let several = |of: &Operand| of.spans.len() > 1 || of.each.is_some();
     let lists_them = |of: &Operand| !of.through && asked.operation == Operation::Figure;
@@ -249,7 +250,7 @@ impl Form {
     /// Reads a question by this form. `None` if the question lacks the cues of the form, or if its
     /// operands cannot be read.
     fn read(&self, tokens: &[Token], single: bool) -> Option<Asked> {
-        let Self(_, cues, form, operation, relative, also) = self;
+        let Self(_, cues, places, operation, relative, also) = self;
         if !cues.is_empty() && !has(tokens, cues) {
             return None;
         }
@@ -260,7 +261,7 @@ impl Form {
         let said = !has(tokens, &[Cue::Points]) && has(tokens, RELATIVE);
         let relative = *relative && said;
         // "How many percent less than A is B?" can be a share of either, so it is left open.
-        if said && matches!(form, Reversed(Cue::Than)) {
+        if said && matches!(places, Reversed(Cue::Than)) {
             return None;
         }
         let mut operands = self.operands(tokens, &allowed, single)?;
@@ -278,7 +279,7 @@ impl Form {
         let known =
             |of: &Operand| !of.names.is_empty() && of.words.iter().all(|word| is_light(&word.stem));
         if let Some((left, right)) = joined
-            && let Some(pair) = both(left, right, &allowed, single)
+            && let Some(pair) = two_operands(left, right, &allowed, single)
             && pair.iter().all(known)
         {
             return Some(Asked::new(Operation::Ratio, pair));
@@ -297,7 +298,8 @@ impl Form {
     /// Reads the operands of this form in the order in which the operation takes them. `None` if a
     /// side of the form is missing or cannot be read as a figure.
     fn operands(&self, tokens: &[Token], allowed: &[Cue], single: bool) -> Option<Vec<Operand>> {
-        match &self.2 {
+        let Self(yes_no, _, places, ..) = self;
+        match places {
             One => Some(vec![operand(tokens, Some(allowed))?]),
             Listed(least) => listed(tokens, allowed, single).filter(|parts| parts.len() >= *least),
             Sides(cue) => {
@@ -309,12 +311,12 @@ impl Form {
                 }
                 // Words before the verb belong to both sides: "In May, was A or B larger?"
                 let verb = left.iter().position(|token| token.is_in(YES_NO));
-                let before = left.get(..verb.filter(|_| self.0).unwrap_or_default())?;
-                both(left, &[before, right].concat(), allowed, single)
+                let before = left.get(..verb.filter(|_| *yes_no).unwrap_or_default())?;
+                two_operands(left, &[before, right].concat(), allowed, single)
             }
             Reversed(cue) => {
                 let (left, right) = split(tokens, *cue)?;
-                both(right, left, allowed, single)
+                two_operands(right, left, allowed, single)
             }
             WholeFirst(cue) => {
                 let (before, after) = split(tokens, *cue)?;
@@ -323,7 +325,7 @@ impl Form {
                 }
                 let mut wholes = wholes(after);
                 let mut found =
-                    wholes.find_map(|(whole, part)| both(part, whole, allowed, single))?;
+                    wholes.find_map(|(whole, part)| two_operands(part, whole, allowed, single))?;
                 // The label of the part may be a heading above a row with the name of the whole.
                 if let [part, whole] = found.as_mut_slice() {
                     part.whole = (!single).then(|| Box::new(whole.clone()));
@@ -335,7 +337,7 @@ impl Form {
 
     /// The operation on these operands, which it adapts. `None` if it cannot be applied to them.
     fn applied(&self, operands: &mut Vec<Operand>, single: bool) -> Option<Operation> {
-        let operation = &self.3;
+        let Self(_, _, _, operation, ..) = self;
         match (operation, operands.as_mut_slice()) {
             // "Total" in "the total of A and B" does not ask for a row called total.
             (Operation::Sum, [_, _, ..]) => operands.iter_mut().for_each(|one| one.total = false),
@@ -345,7 +347,7 @@ impl Form {
             // "The total in each year" can mean one sum or each total.
             (Operation::Figure, [of]) if of.each.is_some() && of.total && single => return None,
             (Operation::Difference, [one, other]) => {
-                *operands = sides(one.clone(), other.clone(), single)?;
+                *operands = complete_pair(one.clone(), other.clone(), single)?;
             }
             (Operation::Difference, [_, _, ..]) => return None,
             _ => {}
@@ -375,9 +377,14 @@ fn adds_up(tokens: &[Token]) -> bool {
 
 /// The operands on the two sides of a cue, each completed by the other. `None` if a side has a cue
 /// that is not in `allowed`.
-fn both(left: &[Token], right: &[Token], allowed: &[Cue], single: bool) -> Option<Vec<Operand>> {
+fn two_operands(
+    left: &[Token],
+    right: &[Token],
+    allowed: &[Cue],
+    single: bool,
+) -> Option<Vec<Operand>> {
     let left = operand(left, Some(allowed))?;
-    sides(left, operand(right, Some(allowed))?, single)
+    complete_pair(left, operand(right, Some(allowed))?, single)
 }
 
 /// Ways to split the tokens into a whole and a part: "A came from B", or "B in A".

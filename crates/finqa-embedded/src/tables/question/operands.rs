@@ -141,7 +141,7 @@ pub(crate) fn listed(tokens: &[Token], allowed: &[Cue], single: bool) -> Option<
 /// Completes the two operands of a comparison by each other. "Than in 2019" names only a period, so
 /// it takes the other side's figure; a side without a period takes the other's period. `None` if a
 /// side still names no figure.
-pub(crate) fn sides(mut a: Operand, mut b: Operand, single: bool) -> Option<Vec<Operand>> {
+pub(crate) fn complete_pair(mut a: Operand, mut b: Operand, single: bool) -> Option<Vec<Operand>> {
     // Copies, so that a side gives the other only what it had itself.
     let (first, second) = (a.clone(), b.clone());
     for (one, other) in [(first, &mut b), (second, &mut a)] {
