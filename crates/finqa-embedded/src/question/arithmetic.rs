@@ -9,6 +9,7 @@ use super::plan::PlanExpr::Slot;
 use super::plan::{HIGH, PlanExpr, ProgramPlan, step};
 use super::plan_question::PlanQuestion;
 use super::wording::Wording;
+use crate::distinct;
 use crate::expr::Expr;
 use crate::reading::facts::Facts;
 use crate::reading::text::TokenKind;
@@ -38,7 +39,7 @@ const CONNECTORS: [(&str, Op); 11] = [
 const IN_CONTEXT: usize = 6;
 
 /// "What is that times 100?": an operation on an earlier value and a number. The value is that of
-/// the last turn if the question names nothing, as in "that", and no change, difference or sum.
+/// the last turn if the question names nothing, as in "that", or in "the sum" after a calculation.
 pub(crate) fn constant_step(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     CONNECTORS.iter().find_map(|(connector, op)| {
         let (left, right) = q.asked.split(connector)?;
@@ -49,7 +50,8 @@ pub(crate) fn constant_step(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<
             _ => {}
         }
         let calculates = [" change ", " difference ", " sum "];
-        let points = !says_anything(&left) && !calculates.iter().any(|it| left.contains(it));
+        let calculates = calculates.iter().any(|it| left.contains(it));
+        let points = !says_anything(&left) && (!calculates || !last.is_look_up());
         let (operand, slots) = if points {
             (PlanExpr::Fixed(last.expr.clone()), Vec::new())
         } else {
@@ -63,6 +65,17 @@ pub(crate) fn constant_step(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<
         let expr = step(*op, operand, PlanExpr::constant(number));
         Some(ProgramPlan::new("constant", expr, slots).free(HIGH, kind))
     })
+}
+
+/// The numbers with which a question can ask to calculate, each once: whole numbers in digits or
+/// words, and the number of periods that it names. Years are none, and neither is "one", which
+/// mostly stands for a name ("the 2012 one"). "Two thousand" has 1000 as well.
+pub(crate) fn numbers_said(asked: &Wording) -> Vec<u32> {
+    let starts = asked.phrase.match_indices(' ');
+    let rests = starts.filter_map(|(at, _)| asked.phrase.get(at + 1..));
+    let rests = rests.filter(|rest| !rest.starts_with("one "));
+    let periods = asked.periods_named().and_then(|n| u32::try_from(n).ok());
+    distinct(rests.filter_map(leading_number).chain(periods))
 }
 
 /// The whole number at the start of a text, in digits or words ("two thousand"). `None` for a year,
@@ -194,4 +207,49 @@ pub(crate) fn numbers_only(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<Prog
     let numbers = numbers.filter(|t| t.kind == TokenKind::Number).count();
     let pure = numbers == 2 && !names_quantity(&q.asked.phrase);
     pure.then(|| constant(q)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::question::plan_question::TakenOver;
+    use finqa_core::question::{HistoryEntry, HistorySource};
+
+    #[test]
+    fn the_numbers_of_a_question_are_those_to_calculate_with() {
+        for (question, expected) in [
+            ("what is that divided by 1,000?", vec![1000]),
+            ("and the average of the last three years?", vec![3]),
+            ("what is 7 plus 9?", vec![7, 9]),
+            ("what was the 2012 one in 12 months?", vec![]),
+        ] {
+            assert_eq!(
+                numbers_said(&Wording::read(question)),
+                expected,
+                "{question}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_sum_is_the_last_one_after_a_calculation_only() {
+        let facts = Facts::default();
+        let planned = |program: &str| {
+            let history = [HistoryEntry {
+                question: String::new(),
+                value: None,
+                program: Some(program.into()),
+                label: None,
+                source: HistorySource::Gold,
+            }];
+            let taken_over = TakenOver::after(&facts, &history);
+            let asked = Wording::read("what is that sum divided by 7?");
+            let q = PlanQuestion::new(&facts, &asked, &taken_over);
+            let plan = constant_step(&q, q.earlier.last().unwrap()).unwrap();
+            plan.expr.fill(&[]).map(|expr| expr.program())
+        };
+        let divided = "add(1, 2), divide(#0, const_7)";
+        assert_eq!(planned("add(1, 2)").as_deref(), Some(divided));
+        assert_eq!(planned("3"), None);
+    }
 }

@@ -1,31 +1,65 @@
 //! Plans for each likely sketch of a follow-up: calculations with earlier answers and numbers, and
 //! at most one new fact of the page.
 
+use super::arithmetic::numbers_said;
 use super::conversation::EarlierTurns;
 use super::mention::{names_quantity, ratio_operands};
-use super::plan::{LOW, PlanExpr, ProgramPlan, step};
+use super::plan::{HIGH, LOW, PlanExpr, ProgramPlan, step};
 use super::plan_question::PlanQuestion;
 use super::proposal::{SketchOdds, likely};
 use super::slot_scorer::SlotQuery;
+use crate::distinct;
 use crate::expr::Expr;
 use crate::sketch::SKETCHES;
 use finqa_core::number::UnitKind::{Number, Percent, YesNo};
 use finqa_core::program::Op;
 
-/// Words between two operands of a follow-up, besides those of [`ratio_operands`]. The first that
-/// the question has divides it.
-const JOINS: [&str; 10] = [
-    "multiplied by", "times", "over", "plus", "minus", "less", "including", "adding", "excluding",
-    "without",
+/// Words between two operands of a follow-up, besides those of [`ratio_operands`], with the
+/// operation that they ask for. The first that the question has divides it.
+const JOINS: [(&str, Op); 10] = [
+    ("multiplied by", Op::Multiply),
+    ("times", Op::Multiply),
+    ("over", Op::Divide),
+    ("plus", Op::Add),
+    ("minus", Op::Subtract),
+    ("less", Op::Subtract),
+    ("including", Op::Add),
+    ("adding", Op::Add),
+    ("excluding", Op::Subtract),
+    ("without", Op::Subtract),
 ];
+
+/// What the question says about the new fact of a sketch.
+struct NewFact {
+    query: SlotQuery,
+    /// The operation that the question names, and whether the fact is its second operand; `None` if
+    /// no part of the question names the fact.
+    asked: Option<(Op, bool)>,
+}
+
+impl NewFact {
+    /// The prior of a plan for this expression: [`HIGH`] if it is what the question asks for.
+    fn prior(&self, expr: &PlanExpr) -> f64 {
+        let same = self.asked.is_some_and(|(asked, second)| {
+            let PlanExpr::Step(op, a, b) = expr else {
+                return false;
+            };
+            let operand = if second { b } else { a };
+            let ordered = matches!(op, Op::Subtract | Op::Divide);
+            *op == asked && (operand.is_open() || !ordered)
+        });
+        if same { HIGH } else { LOW }
+    }
+}
 
 /// The plans for the likely sketches, the likeliest first; none without earlier turns. `odds` has
 /// the log-odds of each sketch. All have the name "any turns": the choice reads the sketch from the
 /// program again (`ChoiceContext::sketch`), because other plans can make the same program.
 pub(crate) fn plans(q: &PlanQuestion<'_>, odds: &SketchOdds) -> Vec<ProgramPlan> {
     let names = likely(odds).filter_map(|i| SKETCHES.get(i).copied());
-    let exprs = names.flat_map(|name| readings(name, q.earlier));
-    let mut queries: Option<Vec<SlotQuery>> = None;
+    let numbers = numbers_said(q.asked);
+    let exprs = distinct(names.flat_map(|name| readings(name, q.earlier, &numbers)));
+    let mut new_facts: Option<Vec<NewFact>> = None;
     let mut out = Vec::new();
     for expr in exprs {
         let kind = match &expr {
@@ -36,26 +70,37 @@ pub(crate) fn plans(q: &PlanQuestion<'_>, odds: &SketchOdds) -> Vec<ProgramPlan>
             PlanExpr::Step(Op::Greater, ..) => YesNo,
             _ => Number,
         };
-        let plan = |slots| ProgramPlan::new("any turns", expr.clone(), slots).free(LOW, kind);
+        let plan =
+            |slots, prior| ProgramPlan::new("any turns", expr.clone(), slots).free(prior, kind);
         if expr.is_open() {
-            let queries = queries.get_or_insert_with(|| queries_of(q));
-            out.extend(queries.iter().map(|query| plan(vec![query.clone()])));
+            let new_facts = new_facts.get_or_insert_with(|| new_facts_of(q));
+            let filled = new_facts.iter();
+            out.extend(filled.map(|new| plan(vec![new.query.clone()], new.prior(&expr))));
         } else {
-            out.push(plan(Vec::new()));
+            out.push(plan(Vec::new(), LOW));
         }
     }
     out
 }
 
-/// The queries for the new fact of a sketch: the parts of the question before and after words such
-/// as "divided by" or "plus", if they name a quantity, and the question as a whole.
-fn queries_of(q: &PlanQuestion<'_>) -> Vec<SlotQuery> {
-    let joined = || JOINS.iter().find_map(|join| q.asked.split(join));
-    let parts = ratio_operands(q.asked).or_else(joined);
-    let parts = parts.into_iter().flat_map(|(a, b)| [b, a]);
-    let named = parts.filter(|part| names_quantity(part));
-    let named = named.map(|part| q.query(&part).amount());
-    named.chain([q.whole().amount()]).collect()
+/// The readings of the question as a description of a new fact: its parts before and after words
+/// such as "divided by" or "plus", if they name a quantity, and the question as a whole.
+fn new_facts_of(q: &PlanQuestion<'_>) -> Vec<NewFact> {
+    let ratio = ratio_operands(q.asked).map(|parts| (parts, Op::Divide));
+    let mut joins = JOINS.iter();
+    let joined = || joins.find_map(|(join, op)| Some((q.asked.split(join)?, *op)));
+    let parts = ratio.or_else(joined).into_iter();
+    let parts = parts.flat_map(|((a, b), op)| [(b, (op, true)), (a, (op, false))]);
+    let named = parts.filter(|(part, _)| names_quantity(part));
+    let named = named.map(|(part, asked)| NewFact {
+        query: q.query(&part).amount(),
+        asked: Some(asked),
+    });
+    let whole = NewFact {
+        query: q.whole().amount(),
+        asked: None,
+    };
+    named.chain([whole]).collect()
 }
 
 /// True for an earlier answer that is a quotient. The difference of two is in percent.
@@ -66,18 +111,18 @@ fn is_quotient(operand: &PlanExpr) -> bool {
 /// The plans' expressions for a sketch after these turns: one for each choice of the earlier
 /// numbers that it uses. `new` is a slot. None for a sketch without an earlier answer or number,
 /// which `alone` plans, and for one that goes further back than the first turn.
-fn readings(name: &str, earlier: &EarlierTurns) -> Vec<PlanExpr> {
+fn readings(name: &str, earlier: &EarlierTurns, numbers: &[u32]) -> Vec<PlanExpr> {
     if !name.contains("answer") && !name.contains("used") {
         return Vec::new();
     }
     let Some((op, operands)) = name.split_once('(') else {
-        return operand(name, earlier);
+        return operand(name, earlier, numbers);
     };
     let operands = operands.trim_end_matches(')').split_once(", ");
     let Some((op, (a, b))) = Op::of(op).zip(operands) else {
         return Vec::new();
     };
-    let (a, b) = (operand(a, earlier), operand(b, earlier));
+    let (a, b) = (operand(a, earlier, numbers), operand(b, earlier, numbers));
     let pairs = a.iter().flat_map(|a| b.iter().map(move |b| (a, b)));
     // The two numbers of `subtract(used1, used1)` are different ones of the same turn.
     let different = pairs.filter(|(a, b)| a != b);
@@ -87,8 +132,10 @@ fn readings(name: &str, earlier: &EarlierTurns) -> Vec<PlanExpr> {
 }
 
 /// The values that an operand of a sketch can have: the answer of a turn, any of the numbers with
-/// which a turn calculated, a constant, or a slot for a new fact. None if there is no such turn.
-fn operand(name: &str, earlier: &EarlierTurns) -> Vec<PlanExpr> {
+/// which a turn calculated, a constant, or a slot for a new fact. None if there is no such turn. A
+/// constant can also be any of `numbers`, because few of them have a sketch of their own: "that
+/// divided by 5" is like "that divided by 3".
+fn operand(name: &str, earlier: &EarlierTurns, numbers: &[u32]) -> Vec<PlanExpr> {
     let turn = |prefix: &str| {
         let back: usize = name.strip_prefix(prefix)?.parse().ok()?;
         earlier.back(back.checked_sub(1)?)
@@ -96,7 +143,8 @@ fn operand(name: &str, earlier: &EarlierTurns) -> Vec<PlanExpr> {
     if name == "new" {
         vec![PlanExpr::Slot(0)]
     } else if let Ok(number) = name.parse() {
-        vec![PlanExpr::constant(number)]
+        let all = distinct([number].into_iter().chain(numbers.iter().copied()));
+        all.into_iter().map(PlanExpr::constant).collect()
     } else if let Some(turn) = turn("answer") {
         vec![PlanExpr::Fixed(turn.expr.clone())]
     } else if let Some(turn) = turn("used") {
@@ -113,10 +161,12 @@ fn operand(name: &str, earlier: &EarlierTurns) -> Vec<PlanExpr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::question::plan_question::TakenOver;
+    use crate::question::wording::Wording;
     use crate::reading::facts::Facts;
     use finqa_core::question::{HistoryEntry, HistorySource};
 
-    fn after(programs: &[&str]) -> EarlierTurns {
+    fn history(programs: &[&str]) -> Vec<HistoryEntry> {
         let entry = |program: &&str| HistoryEntry {
             question: String::new(),
             value: None,
@@ -124,13 +174,16 @@ mod tests {
             label: None,
             source: HistorySource::Gold,
         };
-        let history: Vec<HistoryEntry> = programs.iter().map(entry).collect();
-        EarlierTurns::read(&Facts::default(), &history)
+        programs.iter().map(entry).collect()
+    }
+
+    fn after(programs: &[&str]) -> EarlierTurns {
+        EarlierTurns::read(&Facts::default(), &history(programs))
     }
 
     fn programs(name: &str, earlier: &EarlierTurns) -> Vec<String> {
         let slot = Expr::literal("7").unwrap();
-        let filled = readings(name, earlier);
+        let filled = readings(name, earlier, &[12]);
         let filled = filled
             .iter()
             .filter_map(|plan| plan.fill(std::slice::from_ref(&slot)));
@@ -152,7 +205,10 @@ mod tests {
             ("subtract(answer4, answer1)", vec![]),
             (
                 "multiply(answer1, 1000)",
-                vec![format!("{change}multiply(#0, const_1000)")],
+                vec![
+                    format!("{change}multiply(#0, const_1000)"),
+                    format!("{change}multiply(#0, const_12)"),
+                ],
             ),
             (
                 "divide(answer1, new)",
@@ -178,11 +234,35 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_is_preferred_if_the_question_joins_its_operands_so() {
+        let facts = Facts::default();
+        let taken_over = TakenOver::after(&facts, &history(&["subtract(120, 100)"]));
+        let preferred = |question: &str| -> Vec<String> {
+            let asked = Wording::read(question);
+            let q = PlanQuestion::new(&facts, &asked, &taken_over);
+            let slot = Expr::literal("7").unwrap();
+            let plans = plans(&q, &[0.0; SKETCHES.len()]).into_iter();
+            let high = plans.filter(|plan| plan.prior > LOW);
+            let filled = high.filter_map(|plan| plan.expr.fill(std::slice::from_ref(&slot)));
+            let ends = filled.map(|expr| expr.program().replace("subtract(120, 100), ", ""));
+            ends.filter(|end| end.contains("#0")).collect()
+        };
+        for (question, expected) in [
+            ("what is that divided by sales?", vec!["divide(#0, 7)"]),
+            ("what are sales less that?", vec!["subtract(7, #0)"]),
+            ("what is that plus sales?", vec!["add(#0, 7)", "add(7, #0)"]),
+            ("what were sales?", vec![]),
+        ] {
+            assert_eq!(preferred(question), expected, "{question}");
+        }
+    }
+
+    #[test]
     fn every_sketch_that_repeats_something_is_read() {
         let earlier = after(&["1", "subtract(2, 3)", "add(4, 5)", "divide(6, 7)"]);
         for name in SKETCHES {
             let repeats = name.contains("answer") || name.contains("used");
-            assert_eq!(readings(name, &earlier).is_empty(), !repeats, "{name}");
+            assert_eq!(readings(name, &earlier, &[]).is_empty(), !repeats, "{name}");
         }
     }
 }

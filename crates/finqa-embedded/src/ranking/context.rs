@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use crate::answering::variants::VARIANTS;
 use crate::expr::Expr;
 use crate::question::alone::{ROLES, roles};
+use crate::question::arithmetic::numbers_said;
 use crate::question::conversation::{EarlierTurns, is_bare};
 use crate::question::feature_values::{count, part_of};
 use crate::question::plan::ProgramPlan;
@@ -59,6 +60,7 @@ pub(crate) struct ChoiceContext<'a> {
     pub(crate) names_nothing_new: bool,
     /// True if the question names no quantity.
     pub(crate) bare: bool,
+    pub(super) numbers_said: Vec<u32>,
     /// Number of plans by `follow_up::plans`, which come first (`analyst::plans`). The plans of
     /// sketches are not among them.
     pub(crate) follow_ups: usize,
@@ -137,6 +139,7 @@ impl<'a> ChoiceContext<'a> {
             words_of: vec![OnceCell::new(); facts.all.len()],
             names_nothing_new: q.names_nothing_new,
             bare: is_bare(asked),
+            numbers_said: numbers_said(asked),
             follow_ups,
             earlier_programs: earlier.turns.iter().map(|turn| &turn.expr).collect(),
             earlier_literals: literals.collect(),

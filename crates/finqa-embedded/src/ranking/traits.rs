@@ -15,7 +15,7 @@ use crate::shape::{SHAPES, alike, difference, holds};
 
 /// The names of the traits, in the order in which [`of`] returns their values. "Refers" means
 /// [`ChoiceContext::names_nothing_new`].
-pub(super) const TRAITS: [&str; 44] = [
+pub(super) const TRAITS: [&str; 45] = [
     "prior of the rule", "logarithm of the prior", "mean slot score", "lowest slot score",
     "behind the plan's best filling", "no open slot", "two or more open slots",
     "value of an earlier turn", "look-up of an earlier turn's value", "same as the turn before",
@@ -30,7 +30,7 @@ pub(super) const TRAITS: [&str; 44] = [
     "calculated, minus dropped", "outflow, minus kept", "outflow, minus dropped",
     "inflow, minus kept", "outflow asked, minus dropped", "table and text mixed",
     "sum or ratio across columns", "rule for follow-ups", "kind as proposed",
-    "kind proposed first", "sketch as proposed", "sketch proposed first",
+    "kind proposed first", "sketch as proposed", "sketch proposed first", "constant as asked",
 ];
 
 /// Words with which a question asks for an outflow; "positive" asks for it without its minus.
@@ -125,7 +125,21 @@ pub(super) fn of(
         flag(shape_odds >= 0.0),
         sketch_odds.map_or(0.0, |odds| odds.max(-8.0) / 4.0),
         flag(sketch_odds.is_some_and(|odds| odds >= 0.0)),
+        constant_as_asked(context, expr),
     ]
+}
+
+/// 1 if the last step calculates with a constant that the question names, -1 if with another
+/// constant, 0 if with none.
+fn constant_as_asked(context: &ChoiceContext<'_>, expr: &Expr) -> f64 {
+    let operands = expr.top().map(|(_, a, b)| [a, b]);
+    let mut operands = operands.into_iter().flatten();
+    let constant = operands.find(|operand| operand.is_constant());
+    constant.and_then(Expr::number).map_or(0.0, |constant| {
+        let mut said = context.numbers_said.iter();
+        let said = said.any(|number| same_size(f64::from(*number), constant));
+        if said { 1.0 } else { -1.0 }
+    })
 }
 
 /// Compares the latest years of the two sides of a difference: `Less` if the first side is the
