@@ -412,12 +412,9 @@ fn train_or_read(
 }
 
 /// Rounds weights to the two decimals with which they are written, so that the folds are answered
-/// with the weights that a reader of the files gets.
+/// with the weights that a reader of the files gets. `confidence::fit` rounds its own.
 fn round(weights: &mut EmbeddedWeights) {
-    let lists = [
-        &mut weights.slots, &mut weights.choice, &mut weights.confidence,
-    ];
-    for weight in lists.into_iter().flatten() {
+    for weight in weights.slots.iter_mut().chain(&mut weights.choice) {
         *weight = (*weight * 100.0).round() / 100.0;
     }
 }

@@ -14,13 +14,13 @@ use finqa_core::question::HistoryEntry;
 /// The names of the inputs (signals), as in the weights file. "Odds" are the result of [`odds`],
 /// and "score" is the network's score of the best candidate. "By itself" means without earlier
 /// turns, so it is true for a stand-alone question and for the first turn of a conversation.
-pub(crate) const SIGNAL_NAMES: [&str; 26] = [
+pub(crate) const SIGNAL_NAMES: [&str; 27] = [
     "by itself", "own history", "given history", "odds, by itself", "odds, own history",
     "odds, given history", "odds, look-up by itself", "own turns", "value of an own turn",
     "question words not covered", "words that the page lacks", "a year asked for is missing",
     "kind not proposed", "look-up", "ratio", "difference", "relative change", "sum", "average",
     "product", "more steps", "opens a conversation", "score, by itself", "score, own history",
-    "score, given history", "squared odds, by itself",
+    "score, given history", "squared odds, by itself", "squared odds, own history",
 ];
 
 /// The signals of the best candidate, in the order of [`SIGNAL_NAMES`]; all 0 if there is none.
@@ -74,8 +74,10 @@ pub(crate) fn signals(
         flag(no_history) * score,
         flag(own_history) * score,
         flag(!no_history && !own_history) * score,
-        // Even with a large lead, about one stand-alone answer in ten differs from gold.
+        // Even with a large lead, about one stand-alone answer in ten differs from gold, and an
+        // earlier answer of its own can be wrong.
         flag(no_history) * odds * odds,
+        flag(own_history) * odds * odds,
     ]
 }
 
