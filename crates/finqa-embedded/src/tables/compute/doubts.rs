@@ -12,6 +12,7 @@ use crate::tables::page::table::ReportTable;
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::asked::{Asked, Operation};
 use crate::tables::question::marks::RELATIVE_TIME;
+use crate::tables::question::phrases::Cue;
 
 /// A comparison with the year before that people usually expect in percent.
 static YEAR_ON_YEAR: LazyLock<Regex> =
@@ -34,10 +35,6 @@ static THAN_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Two totals in one question: "total debt and total equity".
 static TWO_TOTALS: LazyLock<Regex> = LazyLock::new(|| regex!(r"\btotal\b.* and (?:the )?total\b"));
-
-/// Words that ask for a sum, whatever its parts are.
-static ADDS: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"\b(?:sum|combined|together|altogether|plus|add(?:ed|ing)?)\b"));
 
 /// Words for the group in a question.
 static GROUP: LazyLock<Regex> =
@@ -93,8 +90,9 @@ impl Tables {
         };
         let may_be_two = match asked.operation {
             Operation::Sum => {
+                let said = matches!(asked.cue, Some(Cue::Sum | Cue::Plus));
                 let several = answer.places().nth(1).is_some();
-                several && !ADDS.is_match(lower) && answer.places().any(|at| totals(at) > 0)
+                several && !said && answer.places().any(|at| totals(at) > 0)
             }
             Operation::Figure => {
                 let one = answer.values.is_empty() && TWO_TOTALS.is_match(lower);

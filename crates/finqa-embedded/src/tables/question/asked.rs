@@ -11,6 +11,8 @@ use crate::tables::words::{SaidWord, VERBS, is_light, lists};
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) operation: Operation,
+    /// The cue by which the operation was read; `None` if it has none.
+    pub(crate) cue: Option<Cue>,
     /// The figures. For an operation on several figures, a single operand means its figures in
     /// several periods.
     pub(crate) operands: Vec<Operand>,
@@ -37,6 +39,7 @@ impl Asked {
     pub(crate) fn new(operation: Operation, operands: Vec<Operand>) -> Self {
         Self {
             operation,
+            cue: None,
             operands,
             relative: false,
             since: false,
@@ -251,7 +254,9 @@ impl Form {
     /// operands cannot be read.
     fn read(&self, tokens: &[Token], single: bool) -> Option<Asked> {
         let Self(_, cues, places, operation, relative, also) = self;
-        if !cues.is_empty() && !has(tokens, cues) {
+        let mut said = tokens.iter().filter_map(Token::cue);
+        let cue = said.find(|cue| cues.contains(cue));
+        if !cues.is_empty() && cue.is_none() {
             return None;
         }
         if **cues == [Cue::Total] && !adds_up(tokens) {
@@ -285,6 +290,7 @@ impl Form {
             return Some(Asked::new(Operation::Ratio, pair));
         }
         Some(Asked {
+            cue,
             relative,
             // "Versus 2019" names the earlier period, like "since 2019".
             since: says(tokens, "since")

@@ -110,7 +110,7 @@ const CUES: [(Cue, &str); 34] = [
     (Cue::Minus, "minus"),
     (Cue::More, "more|higher|greater|larger|bigger"),
     (Cue::Or, "or"),
-    (Cue::Plus, "plus"),
+    (Cue::Plus, "plus|added to"),
     (Cue::ShareOf, "share of|percentage of|percent of|% of|proportion of|fraction of|portion of|part of"),
     (Cue::Except, "excluding|without|other than|apart from|aside from|except|except for|left out|leaving out|not counting|not including|exclusive of|outside|not"),
     (Cue::Multiple, "how many times|how many times over|what multiple of|multiple of"),
