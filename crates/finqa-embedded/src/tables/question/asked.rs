@@ -259,7 +259,7 @@ impl Form {
         if !cues.is_empty() && cue.is_none() {
             return None;
         }
-        if **cues == [Cue::Total] && !adds_up(tokens) {
+        if **cues == [Cue::Total] && !adds_up(tokens) || asks_of_each(tokens, cues) {
             return None;
         }
         let allowed = [*cues, *also, &[Cue::And]].concat();
@@ -369,16 +369,28 @@ fn adds_up(tokens: &[Token]) -> bool {
         .iter()
         .filter(|token| token.cue() == Some(Cue::Total) && token.text != "both")
         .peekable();
-    let joins = |token: &Token| token.cue() == Some(Cue::And) || token.text == ",";
     let is_named =
         |token: &Token| matches!(&token.part, TokenPart::Name(named) if named.name.says("total"));
-    let is_total = |part: &[Token]| {
-        let mut tokens = part.iter();
-        tokens.any(|token| token.text == "total" || is_named(token))
-    };
+    let is_total = |token: &Token| token.text == "total" || is_named(token);
+    totals.peek().is_some()
+        && (totals.any(|token| token.text != "total")
+            || !listed_parts(tokens).all(|part| part.iter().any(is_total)))
+}
+
+/// True if each of several figures has the cue of a sum or an average by itself: "average sales and
+/// average net income" asks for two averages, not for that of both.
+fn asks_of_each(tokens: &[Token], cues: &[Cue]) -> bool {
+    let of_several = |cue: &Cue| matches!(cue, Cue::Average | Cue::Sum);
+    let cues: Vec<Cue> = cues.iter().copied().filter(of_several).collect();
+    let parts = || listed_parts(tokens);
+    !cues.is_empty() && parts().nth(1).is_some() && parts().all(|part| has(part, &cues))
+}
+
+/// The parts of a list that "and" or a comma separates and that name something.
+fn listed_parts(tokens: &[Token]) -> impl Iterator<Item = &[Token]> {
+    let joins = |token: &Token| token.cue() == Some(Cue::And) || token.text == ",";
     let named = |part: &&[Token]| part.iter().any(|token| !token.stems().is_empty());
-    let mut parts = tokens.split(joins).filter(named);
-    totals.peek().is_some() && (totals.any(|token| token.text != "total") || !parts.all(is_total))
+    tokens.split(joins).filter(named)
 }
 
 /// The operands on the two sides of a cue, each completed by the other. `None` if a side has a cue
