@@ -28,3 +28,51 @@ fn an_operation_that_each_figure_has_is_not_one_of_both() {
     ];
     assert_answers("a.csv", table, &questions);
 }
+
+/// Year-end balances of several years were added up.
+#[test]
+fn levels_are_not_added_up_over_time() {
+    let years = "Item,2031,2032\nNet sales,100,120\nCash,40,45\nInventory,22,25\nHeadcount,300,320\n\
+        Number of employees at year end,310,330\nCustomers,90,95\nNew customers,20,25\n\
+        Capital expenditure,12,15\n";
+    let questions = [
+        ("total net sales in 2031 and 2032", "220"),
+        ("total capital expenditure in 2031 and 2032", "27"),
+        ("total new customers in 2031 and 2032", "45"),
+        ("total cash in 2031 and 2032", ""),
+        ("sum of inventory in 2031 and 2032", ""),
+        ("total headcount in 2031 and 2032", ""),
+        ("total number of employees at year end in 2031 and 2032", ""),
+        ("total customers in 2031 and 2032", ""),
+        ("total headcount in 2032", "320"),
+        ("average headcount", "310"),
+        ("cash plus inventory in 2032", "70"),
+    ];
+    assert_answers("a.csv", years, &questions);
+    let months = "Month,Sales,Cash balance,Deposits\nJan 2033,10,100,7\nFeb 2033,12,110,8\n";
+    let questions = [
+        ("total sales", "22"),
+        ("total deposits", "15"),
+        ("total cash balance", ""),
+        ("average cash balance", "105"),
+    ];
+    assert_answers("b.csv", months, &questions);
+    let divisions = "Division,Headcount\nNorth,30\nSouth,40\n";
+    assert_answers("c.csv", divisions, &[("total headcount", "70")]);
+}
+
+/// A quarter was added to the year that it is in.
+#[test]
+fn periods_that_overlap_have_no_sum() {
+    let parts =
+        "Item,Q1 2033,Q2 2033,H1 2033,9M 2033,YTD 2033,FY 2033\nRevenue,10,20,30,60,60,100\n";
+    let questions = [
+        ("total revenue in Q1 and Q2 2033", "30"),
+        ("total revenue in Q1 2033 and FY 2033", ""),
+        ("total revenue in Q1 and YTD 2033", ""),
+        ("total revenue in Q1 and H1 2033", ""),
+        ("total revenue in H1 and 9M 2033", ""),
+        ("average revenue in Q1 and FY 2033", ""),
+    ];
+    assert_answers("a.csv", parts, &questions);
+}

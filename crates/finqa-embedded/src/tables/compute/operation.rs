@@ -46,13 +46,14 @@ impl Tables {
             }
             Operation::Sum => {
                 let parts = self.all_of(operands)?;
-                let sum = self.sum(&parts)?.expr;
-                (answer("sum", sum, UnitKind::Number), parts)
+                let sum = self.sum(&parts)?;
+                let found = answer("sum", sum.expr, UnitKind::Number);
+                (found.or_doubt(sum.doubt), parts)
             }
             Operation::Average => {
                 let parts = self.all_of(operands)?;
                 self.in_one_unit(&parts)?;
-                (average(&parts)?, parts)
+                (average(&parts)?.or_doubt(self.shares_time(&parts)), parts)
             }
             Operation::Extreme { largest, which } => {
                 return self.extreme(of, *largest, which.as_ref());

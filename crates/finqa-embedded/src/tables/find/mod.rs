@@ -10,6 +10,7 @@
 //! - `measure`: a measure by its formula in `concepts.txt`.
 //! - `parts`: a sum of rows that are parts of the figure, and a whole without a part.
 //! - `sums`: adds up amounts, and checks that they have one unit.
+//! - `over_time`: figures of several periods that must not be added up.
 //! - `lists`: the figures of several operands, if possible in one row or column.
 //! - `groups`: the rows or columns that add up to a whole.
 //! - `whole_label`: a question that repeats a label in full.
@@ -20,6 +21,7 @@ pub(super) mod groups;
 pub(super) mod label_fit;
 pub(super) mod lists;
 pub(super) mod measure;
+pub(super) mod over_time;
 pub(super) mod parts;
 pub(super) mod periods;
 pub(super) mod printed;

@@ -35,8 +35,8 @@ impl Tables {
         missing_if(differ, "the figures may be in different units")
     }
 
-    /// The sum of amounts, with cell and doubt of the first. An error if they are rates, differ in
-    /// unit, or include their total.
+    /// The sum of amounts, with the cell of the first, and with its doubt or that about a sum over
+    /// time. An error if they are rates, differ in unit, or include their total.
     pub(crate) fn sum(&self, parts: &[Amount]) -> TableResult<Amount> {
         let first = parts.first().ok_or(Doubt::Open)?;
         self.in_one_unit(parts)?;
@@ -53,9 +53,10 @@ impl Tables {
             return Err(self.doubt_about(total, "is a total of the others"));
         }
         let sum = operations::sum(parts.iter().map(|part| part.expr.clone()));
+        let first = first.clone().or_doubt(self.no_sum_over_time(parts));
         Ok(Amount {
             expr: sum.ok_or(Doubt::Open)?,
-            ..first.clone()
+            ..first
         })
     }
 }
