@@ -76,3 +76,16 @@ fn periods_that_overlap_have_no_sum() {
     ];
     assert_answers("a.csv", parts, &questions);
 }
+
+/// "Total" in a list was left out of the answer.
+#[test]
+fn a_total_as_an_item_of_a_list_is_not_left_out() {
+    let table = "Item,2032,2033\nPumps,10,20\nValves,30,45\nTotal,40,65\n";
+    let questions = [
+        ("what were total and valves in 2033?", ""),
+        ("what were valves and the total in 2033?", ""),
+        ("what was the total in 2033?", "65"),
+        ("what was the total of pumps and valves in 2033?", "65"),
+    ];
+    assert_answers("a.csv", table, &questions);
+}

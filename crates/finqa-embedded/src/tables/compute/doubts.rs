@@ -36,6 +36,11 @@ static THAN_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
 /// Two totals in one question: "total debt and total equity".
 static TWO_TOTALS: LazyLock<Regex> = LazyLock::new(|| regex!(r"\btotal\b.* and (?:the )?total\b"));
 
+/// "Total" as an item of a list: "total and valves", "pumps and the total in 2031".
+static TOTAL_AS_ITEM: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(r"\btotal (?:and|&) |\b(?:and|&) (?:the )?total(?: (?:in|for|at)\b|\W*$)")
+});
+
 /// Words for the group in a question.
 static GROUP: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)(?:^|[^-\w])(?P<word>consolidated|group)\b"));
@@ -81,8 +86,9 @@ impl Tables {
     }
 
     /// The doubt that "total X and Y" asks for two figures. It may if a part of the sum is itself a
-    /// total ("total current assets and inventories"), or if the question names two totals and one
-    /// row answers it ("total liabilities and total equity").
+    /// total ("total current assets and inventories"), if the question names two totals and one
+    /// row answers it ("total liabilities and total equity"), or if "total" is an item of a list and
+    /// no label has these words.
     fn each_total(&self, asked: &Asked, lower: &str, answer: &DirectAnswer) -> Option<String> {
         let totals = |at| {
             let row = self.row(at).map(|row| row.printed.to_lowercase());
@@ -96,7 +102,13 @@ impl Tables {
             }
             Operation::Figure => {
                 let one = answer.values.is_empty() && TWO_TOTALS.is_match(lower);
-                one && answer.places().all(|at| totals(at) < 2)
+                let item = TOTAL_AS_ITEM.find(lower).is_some_and(|item| {
+                    let item = item.as_str().trim();
+                    !answer
+                        .places()
+                        .any(|at| self.full_name(at).to_lowercase().contains(item))
+                });
+                one && answer.places().all(|at| totals(at) < 2) || item
             }
             _ => false,
         };
