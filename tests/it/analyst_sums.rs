@@ -1,6 +1,9 @@
 //! `convfinqa ask` about sums and averages that a question may not mean.
 
-use crate::analyst_sides::assert_answers;
+use serde_json::Value as Json;
+
+use crate::analyst_sides::{assert_answers, shown};
+use crate::support::cli::Workplace;
 
 /// A sum that the question spells was in doubt in other words than those that ask for it.
 #[test]
@@ -88,4 +91,28 @@ fn a_total_as_an_item_of_a_list_is_not_left_out() {
         ("what was the total of pumps and valves in 2033?", "65"),
     ];
     assert_answers("a.csv", table, &questions);
+}
+
+/// The currency of a row was that of its count too, and a scale was left out.
+#[test]
+fn a_unit_of_a_row_is_not_put_on_a_count_or_left_out() {
+    let table = "Item,Currency,Units sold,Revenue\nApple,EUR,100,250\nPear,EUR,40,90\n";
+    let place = Workplace::new();
+    place.write("a.csv", table);
+    for (question, answer) in [
+        ("what were units sold of apple?", "100"),
+        ("what was the revenue of apple?", "€250"),
+    ] {
+        let read: Json = place
+            .run(&format!("ask a.csv '{question}' --json"))
+            .answer();
+        assert_eq!(shown(&read), answer, "{read}");
+        assert!(read["doubt"].is_null(), "{read}");
+    }
+    let table = "Item,Unit,2033\nGas used,thousand m3,30\nSales,EUR thousand,50\n";
+    assert_answers(
+        "b.csv",
+        table,
+        &[("gas used in 2033", ""), ("sales in 2033", "50 thousand")],
+    );
 }

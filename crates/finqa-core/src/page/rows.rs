@@ -41,8 +41,9 @@ const THINGS: [&str; 12] = [
 ];
 
 /// Further things, which tables may count in thousands or millions.
-const COUNTED: [&str; 8] = [
+const COUNTED: [&str; 12] = [
     "wells", "rigs", "households", "students", "patients", "visitors", "workers", "franchisees",
+    "units", "quantity", "qty", "pieces",
 ];
 
 /// Words for people who are counted even if other words come first: "Monthly active users".
@@ -50,9 +51,9 @@ const PEOPLE: [&str; 4] = ["users", "subscribers", "fte", "ftes"];
 
 /// Words that are left out before a name is compared with the lists above, mostly for what happens
 /// to things that are counted: "Total wells drilled" is read as "wells".
-const DONE: [&str; 12] = [
+const DONE: [&str; 17] = [
     "opened", "closed", "drilled", "completed", "served", "added", "lost", "acquired", "employed",
-    "hired", "operated", "total",
+    "hired", "operated", "total", "sold", "shipped", "ordered", "produced", "delivered",
 ];
 
 /// True if the name of a row, a column or a heading says that its figures are not money but amounts

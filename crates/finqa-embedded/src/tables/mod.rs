@@ -65,7 +65,7 @@
 //! 2. The operation: `doubted` in `compute/operation.rs` takes the operation's own doubt, then the
 //!    first of its figures, then what the question asks for in vain (`compute/unmet.rs`). The
 //!    largest of a series (`compute/best_part.rs`) and a list of periods (`compute/series.rs`) have
-//!    the doubt of their figures or that of `may_count` (`compute/count_doubt.rs`). If one figure
+//!    the doubt of their figures or that of `scale_doubt` (`compute/count_doubt.rs`). If one figure
 //!    of a list is not sure (`compute/several.rs`), the list fails. If a look-up in a report fails,
 //!    `answer_by_labels` makes a guess, and the reason is its doubt.
 //! 3. The words of the question: most doubts of `compute/doubts.rs` replace those before them.

@@ -157,7 +157,7 @@ impl Tables {
         let extreme = answer("extreme", amount.expr.clone(), unit(amount.kind));
         Ok(DirectAnswer {
             label: which.map(|_| amount.name.clone()),
-            doubt: amount.doubt.clone().or_else(|| self.may_count(amount)),
+            doubt: amount.doubt.clone().or_else(|| self.scale_doubt(amount)),
             ..extreme
         })
     }

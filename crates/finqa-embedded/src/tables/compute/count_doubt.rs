@@ -1,6 +1,6 @@
-//! Finds rows that may count things although the caption of their table states money: "Aircraft"
-//! under "USD in millions". No list has all things that are counted, so the digits and the name of
-//! a row decide.
+//! Doubts the scale of a figure, mostly because its row may count things although the caption of
+//! the table states money: "Aircraft" under "USD in millions". No list has all things that are
+//! counted, so the digits and the name of a row decide.
 
 use crate::reading::outflow::names_cost;
 use crate::tables::find::Amount;
@@ -10,19 +10,24 @@ use crate::tables::page::table::{ReportRow, ReportTable};
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::names::amount_named;
 use crate::tables::words::lists;
+use finqa_core::number::Scale;
 use finqa_core::page::without_unit;
 
 /// Plurals that do not end like one.
 const PLURALS: &str = "aircraft people cattle sheep fish livestock";
 
 impl Tables {
-    /// The reason to doubt that the scale of the table applies to a figure, because its row may
-    /// count things.
-    pub(crate) fn may_count(&self, one: &Amount) -> Option<Doubt> {
+    /// The reason to doubt the scale of a figure: that of the table may not apply, because the row
+    /// may count things, or a column "Unit" has one that is not read, as in "thousand m3".
+    pub(crate) fn scale_doubt(&self, one: &Amount) -> Option<Doubt> {
         let place = one.place()?;
         let (table, row) = (self.table(place)?, self.row(place)?);
-        // Without a scale, there is nothing to doubt.
-        one.scale?;
+        if one.scale.is_none() {
+            let unit = row.unit.to_lowercase();
+            let scaled = Scale::ALL.iter().any(|scale| unit.contains(scale.word()));
+            let why = format!("the unit of {} is \"{}\"", row.printed, row.unit);
+            return scaled.then(|| Doubt::missing(why));
+        }
         // A tag or a unit says what the figure is.
         let stated = self.tags.contains_key(&place)
             || !row.unit.is_empty()

@@ -96,7 +96,7 @@ impl Tables {
             .may_be_two(of, &figures)
             .filter(|_| !of.names.is_empty() && named > 1);
         let answers = found.into_iter().map(|one| DirectAnswer {
-            doubt: one.doubt.clone().or_else(|| self.may_count(&one)),
+            doubt: one.doubt.clone().or_else(|| self.scale_doubt(&one)),
             ..self.look_up(one, of)
         });
         let series = in_order(answers)?.or_doubt(two);

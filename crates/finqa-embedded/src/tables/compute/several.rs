@@ -105,7 +105,7 @@ impl Tables {
         });
         let doubt = found.doubt.clone();
         let doubt = doubt.or_else(|| self.look_up(found.clone(), of).doubt);
-        match doubt.or_else(|| self.may_count(&found)) {
+        match doubt.or_else(|| self.scale_doubt(&found)) {
             Some(doubt) => Err(why(doubt)),
             None if !named => Err(unsure(of, "no label has all of its words")),
             None => Ok(found),

@@ -57,7 +57,7 @@ impl Tables {
         if unmet && self.is_report() {
             return why("the question names several periods");
         }
-        amounts.iter().find_map(|one| self.may_count(one))
+        amounts.iter().find_map(|one| self.scale_doubt(one))
     }
 
     /// The doubt that an operand with "and" names two figures. It names one if the label of one of
