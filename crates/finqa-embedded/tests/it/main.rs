@@ -9,6 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod own_lists;
 mod own_questions;
 mod own_tables;
 mod pages;

@@ -5,11 +5,11 @@ use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
 use super::periods::{asks_for_latest, keep_latest};
-use super::statements::rounds_alike;
+use super::statements::{FLOWS, rounds_alike};
 use super::{Amount, CLOSE, keep, same};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing_if};
-use crate::tables::question::operand::Operand;
+use crate::tables::question::operand::{Operand, Phrasing};
 
 impl Tables {
     /// The best printed figure of an operand, with a doubt if another one fits as well.
@@ -141,6 +141,12 @@ impl Tables {
                 && is_named(one)
         });
         let others = tied.iter().filter(differs).chain(rivals).chain(named);
+        let net = every.iter().filter(|one| {
+            one.place.column == best.place.column
+                && one.place.row != best.place.row
+                && self.is_net_only(best, &readings)
+        });
+        let others = others.chain(net);
         let others: Vec<&FitFigure> = others.collect();
         match others.as_slice() {
             [] if best.unqualified => None,
@@ -152,6 +158,23 @@ impl Tables {
             }
             _ => Some(self.unclear(best.place)),
         }
+    }
+}
+
+impl Tables {
+    /// True if a figure of a single table is "net" and the question is not: "Net interest income"
+    /// for interest income, but not "Net sales" for sales.
+    fn is_net_only(&self, one: &FitFigure, readings: &[Phrasing]) -> bool {
+        let Some(row) = self.row(one.place).filter(|_| self.is_single_table()) else {
+            return false;
+        };
+        let mut words = row.label.words.iter();
+        let leads = words.next() == Some("net");
+        leads
+            && !readings
+                .iter()
+                .any(|reading| reading.words.iter().any(|word| word == "net"))
+            && !words.all(|word| FLOWS.contains(word))
     }
 }
 
