@@ -78,6 +78,12 @@ fn periods_that_overlap_have_no_sum() {
         ("average revenue in Q1 and FY 2033", ""),
     ];
     assert_answers("a.csv", parts, &questions);
+    let levels = "Item,H1 2033,FY 2033\nHeadcount,300,320\n";
+    assert_answers(
+        "b.csv",
+        levels,
+        &[("average headcount in H1 2033 and FY 2033", "310")],
+    );
 }
 
 /// "Total" in a list was left out of the answer.

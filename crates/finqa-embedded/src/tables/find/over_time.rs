@@ -24,9 +24,12 @@ const PRESENT: &str = "headcount employees staff workforce fte ftes customers su
     members population residents tenants stores shops restaurants hotels outlets branches offices \
     locations";
 
-/// First words of a name that make it a flow: "New customers", "Bad debt", "Free cash".
-const GAINS: &str = "new lost gained additional added acquired opened closed hired departed bad \
-    free operating";
+/// First words of a name that make it a flow: "New customers", "Change in working capital".
+const GAINS: &str = "new lost gained churned won additional added acquired opened closed hired \
+    departed bad free change changes increase decrease movement issue issuance proceeds";
+
+/// Words before these that do not matter: "Net new subscribers".
+const LEADS: &str = "total net gross";
 
 /// Phrases for a level, wherever they are in a name.
 static AT_A_TIME: LazyLock<Regex> = LazyLock::new(|| {
@@ -35,15 +38,17 @@ static AT_A_TIME: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Cash that moves: "Cash from operations", "Cash out".
-static CASH_FLOW: LazyLock<Regex> = LazyLock::new(|| regex!(r"\bcash (?:from|out|to|for|in$)"));
+/// Cash that moves: "Cash from operations", "Net cash (used in) from investing", "Operating cash".
+static CASH_FLOW: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(r"\bcash \(?(?:from|out|to|for|used|provided|generated)\b|\bcash in$|\boperating cash\b")
+});
 
 /// Prepositions before which a name ends: "Cash at bank".
 const BEFORE: &str = "of on at in for with to by from under";
 
 /// True if the name of a row or a column is that of a level, which has a value at each time and not
-/// over a time. `money` is true if the figure is known to be money: "Stores" in a table of sales are
-/// the sales of the stores.
+/// over a time. `money` is true if the figure has a scale, as money mostly has: "Stores" in a table
+/// of sales are the sales of the stores.
 fn names_level(name: &str, money: bool) -> bool {
     let lower = name.to_lowercase();
     let plain = lower.split(['(', ',', ':']).next().unwrap_or_default();
@@ -51,16 +56,22 @@ fn names_level(name: &str, money: bool) -> bool {
     let words = plain.split(|c: char| !c.is_alphanumeric());
     let words = words.filter(|word| !word.is_empty());
     let head: Vec<&str> = words.take_while(|word| !lists(BEFORE, word)).collect();
-    let first = head.first().is_some_and(|word| lists(GAINS, word));
+    let mut firsts = head.iter().filter(|word| !lists(LEADS, word));
+    let first = firsts.next().is_some_and(|word| lists(GAINS, word));
     let is_last = |word: &&str| lists(BALANCES, word) || !money && lists(PRESENT, word);
     let last = head.last().is_some_and(is_last);
     let is_level = AT_A_TIME.is_match(&lower) && !names_cost(&lower);
-    (is_level || last) && !first && !CASH_FLOW.is_match(plain.trim())
+    (is_level || last) && !first && !CASH_FLOW.is_match(lower.trim())
 }
 
 /// The first and the last month of a period, counted from the year 0, which is also that of periods
-/// without a year; `None` for a day.
+/// without a year; `None` for a day, and for a period that begins or ends in the course of a month,
+/// such as 13 weeks.
 fn months(period: Period) -> Option<(u16, u16)> {
+    let starts_on_a_day = period.start.is_some_and(|start| start.day.is_some());
+    if starts_on_a_day || period.end.day.is_some_and(|day| day < 28) {
+        return None;
+    }
     let year = period.end.year.unwrap_or_default().saturating_mul(12);
     let months = match period.months {
         None if period.end.day.is_some() => return None,
@@ -85,16 +96,12 @@ fn overlapping(periods: impl Iterator<Item = Period>) -> Option<(Period, Period)
     let mut dated: Vec<((u16, u16), Period)> = dated.collect();
     // Of periods that begin together, the longer one comes first.
     dated.sort_by_key(|((first, last), _)| (*first, std::cmp::Reverse(*last)));
-    let mut longest: Option<((u16, u16), Period)> = None;
-    for (months, period) in dated {
-        match longest {
-            Some((before, other)) if months.0 <= before.1 && other.order() != period.order() => {
-                return Some((other, period));
-            }
-            _ => longest = Some((months, period)),
+    dated.windows(2).find_map(|two| match two {
+        [(before, a), (months, b)] if months.0 <= before.1 && a.order() != b.order() => {
+            Some((*a, *b))
         }
-    }
-    None
+        _ => None,
+    })
 }
 
 impl Tables {
@@ -115,9 +122,12 @@ impl Tables {
     }
 
     /// The reason why figures of several periods have neither a sum nor an average: two of the
-    /// periods overlap.
+    /// periods overlap. Levels have an average all the same.
     pub(crate) fn shares_time(&self, parts: &[Amount]) -> Option<Doubt> {
         let line = in_one_line(parts)?;
+        if line.first().is_some_and(|first| self.is_level(first)) {
+            return None;
+        }
         let (a, b) = overlapping(line.iter().filter_map(|one| one.period))?;
         Some(Doubt::missing(format!(
             "{b} is a part of {a}, or overlaps it"
@@ -135,7 +145,8 @@ impl Tables {
     }
 }
 
-/// The figures, if each is in the row or in the column of the first.
+/// The figures, if each is in the row or in the column of the first. Amounts that are computed are
+/// left out.
 fn in_one_line(parts: &[Amount]) -> Option<Vec<&FitFigure>> {
     let line: Vec<&FitFigure> = parts.iter().filter_map(|part| part.at.as_ref()).collect();
     let first = line.first()?.place;
@@ -155,14 +166,35 @@ mod tests {
             "Number of employees at year end", "Trade receivables", "Total assets", "Net debt",
             "Customers", "Employees (FTE)", "Order backlog", "Cash balance", "Shares outstanding",
             "Closing balance", "Loans to customers", "Working capital", "Order book",
+            "Operating assets", "Total customers",
         ] {
             assert!(names_level(name, false), "{name}");
         }
         for name in [
-            "Sales", "New customers", "Cash generated", "Change in inventory", "Employee costs",
-            "Cash from operating activities", "Cash flow", "Bad debt", "Interest on loans",
-            "Closing costs", "Employees hired", "Return on equity", "Visitors", "Order intake",
-            "Stock-based compensation", "Staff turnover", "Cash in", "Cash sales",
+            "Sales",
+            "New customers",
+            "Cash generated",
+            "Change in inventory",
+            "Employee costs",
+            "Cash from operating activities",
+            "Cash flow",
+            "Bad debt",
+            "Interest on loans",
+            "Closing costs",
+            "Employees hired",
+            "Return on equity",
+            "Visitors",
+            "Order intake",
+            "Stock-based compensation",
+            "Staff turnover",
+            "Cash in",
+            "Cash sales",
+            "Change in working capital",
+            "Net cash (used in) from investing activities",
+            "Net new subscribers",
+            "Churned customers",
+            "Operating cash",
+            "Free cash",
         ] {
             assert!(!names_level(name, false), "{name}");
         }
@@ -191,6 +223,9 @@ mod tests {
             ("2032", "2033", false),
             ("Q4 2032", "2033", false),
             ("H2 2033", "2033", true),
+            (
+                "13 weeks ended August 1, 2020", "13 weeks ended October 31, 2020", false,
+            ),
         ] {
             let found = overlapping([period(a), period(b)].into_iter());
             assert_eq!(found.is_some(), shared, "{a} {b}");
