@@ -15,6 +15,7 @@ fn a_sum_that_is_spelled_is_not_in_doubt() {
         ("total debt added to total equity in 2031", "80"),
         ("total debt and total equity together in 2031", "80"),
         ("total debt and equity in 2031", ""),
+        ("sum of total debt and total equity together in 2031", "80"),
     ];
     assert_answers("a.csv", table, &questions);
 }

@@ -11,7 +11,8 @@ use crate::tables::words::{SaidWord, VERBS, is_light, lists};
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) operation: Operation,
-    /// The cue by which the operation was read; `None` if it has none.
+    /// The cue of the form that read the question; `None` for a form without cues, and for extremes,
+    /// rankings and ratios by "to".
     pub(crate) cue: Option<Cue>,
     /// The figures. For an operation on several figures, a single operand means its figures in
     /// several periods.
@@ -377,13 +378,21 @@ fn adds_up(tokens: &[Token]) -> bool {
             || !listed_parts(tokens).all(|part| part.iter().any(is_total)))
 }
 
-/// True if each of several figures has the cue of a sum or an average by itself: "average sales and
-/// average net income" asks for two averages, not for that of both.
+/// True if each of several figures has the cue of a sum or an average before it: "average sales and
+/// average net income" asks for two averages, not for that of both. "The sum of sales and costs
+/// together" is one.
 fn asks_of_each(tokens: &[Token], cues: &[Cue]) -> bool {
     let of_several = |cue: &Cue| matches!(cue, Cue::Average | Cue::Sum);
     let cues: Vec<Cue> = cues.iter().copied().filter(of_several).collect();
     let parts = || listed_parts(tokens);
-    !cues.is_empty() && parts().nth(1).is_some() && parts().all(|part| has(part, &cues))
+    let leads = |part: &[Token]| {
+        let mut said = part.iter();
+        let first = said.find(|token| token.cue().is_some() || !token.stems().is_empty());
+        first
+            .and_then(Token::cue)
+            .is_some_and(|cue| cues.contains(&cue))
+    };
+    !cues.is_empty() && parts().nth(1).is_some() && parts().all(leads)
 }
 
 /// The parts of a list that "and" or a comma separates and that name something.
