@@ -24,7 +24,8 @@ impl Tables {
         let (table, row) = (self.table(place)?, self.row(place)?);
         if one.scale.is_none() {
             let unit = row.unit.to_lowercase();
-            let scaled = Scale::ALL.iter().any(|scale| unit.contains(scale.word()));
+            let rate = unit.contains("per ") || unit.contains('/');
+            let scaled = !rate && Scale::ALL.iter().any(|scale| unit.contains(scale.word()));
             let why = format!("the unit of {} is \"{}\"", row.printed, row.unit);
             return scaled.then(|| Doubt::missing(why));
         }

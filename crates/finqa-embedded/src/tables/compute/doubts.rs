@@ -38,7 +38,9 @@ static TWO_TOTALS: LazyLock<Regex> = LazyLock::new(|| regex!(r"\btotal\b.* and (
 
 /// "Total" as an item of a list: "total and valves", "pumps and the total in 2031".
 static TOTAL_AS_ITEM: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(r"\btotal (?:and|&) |\b(?:and|&) (?:the )?total(?: (?:in|for|at)\b|\W*$)")
+    regex!(
+        r"\b(?P<item>total (?:and|&) )|\b(?P<last>(?:and|&) (?:the )?total)(?: (?:in|for|at)\b|\W*$)"
+    )
 });
 
 /// Words for the group in a question.
@@ -102,8 +104,9 @@ impl Tables {
             }
             Operation::Figure => {
                 let one = answer.values.is_empty() && TWO_TOTALS.is_match(lower);
-                let item = TOTAL_AS_ITEM.find(lower).is_some_and(|item| {
-                    let item = item.as_str().trim();
+                let item = TOTAL_AS_ITEM.captures(lower).is_some_and(|found| {
+                    let item = found.name("item").or(found.name("last"));
+                    let item = item.map_or("", |item| item.as_str().trim());
                     !answer
                         .places()
                         .any(|at| self.full_name(at).to_lowercase().contains(item))
