@@ -74,8 +74,8 @@ pub(crate) fn signals(
         flag(no_history) * score,
         flag(own_history) * score,
         flag(!no_history && !own_history) * score,
-        // Even with a large lead, about one stand-alone answer in ten differs from gold, and an
-        // earlier answer of its own can be wrong.
+        // Even with a large lead, about one stand-alone answer in ten differs from gold. With own
+        // history, an earlier answer can be wrong however large the lead is.
         flag(no_history) * odds * odds,
         flag(own_history) * odds * odds,
     ]

@@ -39,7 +39,8 @@ const CONNECTORS: [(&str, Op); 11] = [
 const IN_CONTEXT: usize = 6;
 
 /// "What is that times 100?": an operation on an earlier value and a number. The value is that of
-/// the last turn if the question names nothing, as in "that", or in "the sum" after a calculation.
+/// the last turn if the question names nothing ("that"), or only a change, a difference or a sum
+/// ("that sum") and the last turn calculated.
 pub(crate) fn constant_step(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     CONNECTORS.iter().find_map(|(connector, op)| {
         let (left, right) = q.asked.split(connector)?;
@@ -68,8 +69,8 @@ pub(crate) fn constant_step(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<
 }
 
 /// The numbers with which a question can ask to calculate, each once: whole numbers in digits or
-/// words, and the number of periods that it names. Years are none, and neither is "one", which
-/// mostly stands for a name ("the 2012 one"). "Two thousand" has 1000 as well.
+/// words, and the number of periods that it names. It leaves out years and the word "one", which
+/// mostly stands for a name ("the 2012 one"). For "two thousand", 1000 is returned too.
 pub(crate) fn numbers_said(asked: &Wording) -> Vec<u32> {
     let starts = asked.phrase.match_indices(' ');
     let rests = starts.filter_map(|(at, _)| asked.phrase.get(at + 1..));

@@ -129,8 +129,8 @@ pub(super) fn of(
     ]
 }
 
-/// 1 if the last step calculates with a constant that the question names, -1 if with another
-/// constant, 0 if with none.
+/// 1 if the last step calculates with a constant that the question names, -1 for another constant,
+/// 0 without a constant.
 fn constant_as_asked(context: &ChoiceContext<'_>, expr: &Expr) -> f64 {
     let operands = expr.top().map(|(_, a, b)| [a, b]);
     let mut operands = operands.into_iter().flatten();

@@ -141,10 +141,9 @@ impl Tables {
                 && is_named(one)
         });
         let others = tied.iter().filter(differs).chain(rivals).chain(named);
+        let net_only = self.is_net_only(best, &readings);
         let net = every.iter().filter(|one| {
-            one.place.column == best.place.column
-                && one.place.row != best.place.row
-                && self.is_net_only(best, &readings)
+            net_only && one.place.column == best.place.column && one.place.row != best.place.row
         });
         let others = others.chain(net);
         let others: Vec<&FitFigure> = others.collect();
