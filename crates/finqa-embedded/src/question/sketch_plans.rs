@@ -29,7 +29,7 @@ const JOINS: [(&str, Op); 10] = [
     ("without", Op::Subtract),
 ];
 
-/// What the question says about the new fact of a sketch.
+/// A part of the question, or all of it, as the description of the new fact of a sketch.
 struct NewFact {
     query: SlotQuery,
     /// The operation that the question names, and whether the fact is its second operand; `None` if

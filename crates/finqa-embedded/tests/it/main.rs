@@ -9,7 +9,6 @@
     reason = "a test fails by panicking"
 )]
 
-mod own_lists;
 mod own_questions;
 mod own_tables;
 mod pages;

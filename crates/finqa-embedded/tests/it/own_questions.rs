@@ -1,7 +1,6 @@
 //! Questions about tables of a user's own, all invented: each is answered from the labels, or what
 //! the page lacks or leaves open is named.
 
-use super::own_lists::LISTS;
 use super::own_tables::{NOT_SURE, answer, document, printed};
 
 pub(crate) enum Expected {
@@ -18,7 +17,7 @@ pub(crate) type Questions = (&'static str, &'static [(&'static str, Expected)]);
 #[test]
 fn a_question_is_answered_from_the_labels_or_its_doubt_is_named() {
     let mut wrong = Vec::new();
-    for (table, questions) in TABLES.iter().chain(NOT_SURE).chain(LISTS) {
+    for (table, questions) in TABLES.iter().chain(NOT_SURE) {
         for (question, expected) in *questions {
             let found = answer(&document(table), &[], question);
             let (shown, doubt) = (printed(&found), found.doubt.as_deref());

@@ -197,6 +197,12 @@ fn a_figure_of_the_text_is_not_of_another_year() {
 /// Questions that were once answered wrongly and without a doubt, and similar ones that have a sure answer.
 #[rustfmt::skip] // A table, like those of `own_questions`.
 pub(crate) const NOT_SURE: &[Questions] = &[
+    // The row "Net interest income" was surely the interest income.
+    ("EUR million;2032;2033\nInterest and dividend income;30;33\nInterest expense;12;13
+Net interest income;18;20\nFee income;10;11\nFee expense;3;4\nNet fee income;7;7", &[
+        ("What was interest income in 2033?", Unsure("several figures fit")),
+        ("What was net interest income in 2033?", Is("20")),
+    ]),
     (";2022;2023
 Revenue;100;120
 Net loss;(5);(8)

@@ -94,7 +94,8 @@ fn months(period: Period) -> Option<(u16, u16)> {
 fn overlapping(periods: impl Iterator<Item = Period>) -> Option<(Period, Period)> {
     let dated = periods.filter_map(|one| Some((months(one)?, one)));
     let mut dated: Vec<((u16, u16), Period)> = dated.collect();
-    // Of periods that begin together, the longer one comes first.
+    // The longer of two that begin together comes first, because the reason says that the other
+    // one is a part of it.
     dated.sort_by_key(|((first, last), _)| (*first, std::cmp::Reverse(*last)));
     dated.windows(2).find_map(|two| match two {
         [(before, a), (months, b)] if months.0 <= before.1 && a.order() != b.order() => {

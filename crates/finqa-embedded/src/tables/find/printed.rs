@@ -145,8 +145,7 @@ impl Tables {
         let net = every.iter().filter(|one| {
             net_only && one.place.column == best.place.column && one.place.row != best.place.row
         });
-        let others = others.chain(net);
-        let others: Vec<&FitFigure> = others.collect();
+        let others: Vec<&FitFigure> = others.chain(net).collect();
         match others.as_slice() {
             [] if best.unqualified => None,
             [_, ..] if best.unqualified || self.is_single_table() => {
@@ -158,9 +157,7 @@ impl Tables {
             _ => Some(self.unclear(best.place)),
         }
     }
-}
 
-impl Tables {
     /// True if a figure of a single table is "net" and the question is not: "Net interest income"
     /// for interest income, but not "Net sales" for sales.
     fn is_net_only(&self, one: &FitFigure, readings: &[Phrasing]) -> bool {
