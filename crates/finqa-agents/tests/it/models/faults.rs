@@ -1,6 +1,7 @@
 //! Tests every way in which a call can fail: which requests are repeated, and what the error says.
 
 use finqa_agents::llm::Scope;
+use tokio::net::TcpSocket;
 
 use super::*;
 
@@ -273,8 +274,7 @@ async fn a_server_that_never_answers_is_a_timeout_and_asked_twice() {
 
 #[tokio::test]
 async fn a_dead_host_and_one_without_encryption_are_named_after_all_attempts() {
-    // A port that was free a moment before.
-    let dead = FaultServer::start(|_| Reply::chat("")).base_url();
+    let dead = "http://127.0.0.1:9/v1".to_owned();
     let plain = FaultServer::start(|_| Reply::chat(""));
     let encrypted = format!("https://{}/v1", plain.address());
     for base in [dead, encrypted] {
@@ -465,7 +465,12 @@ async fn a_host_that_dies_after_an_answer_is_given_time_and_ends_the_run_then() 
     connection.retry.give_up_after = Duration::from_secs(2);
     let model = HttpModel::new(connection).unwrap();
     chat(&model, &ask("How much?")).await.unwrap();
+    let address = server.address();
     drop(server);
+    // Bound but not listening, so that no other test's server gets the port.
+    let held = TcpSocket::new_v4().unwrap();
+    held.set_reuseaddr(true).unwrap();
+    held.bind(address).unwrap();
     let mut other = ask("How much?");
     other.origin.question = "other#0".to_owned();
     let alone = chat(&model, &ask("How much?")).await.unwrap_err();
