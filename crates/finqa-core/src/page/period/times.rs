@@ -117,7 +117,7 @@ impl Times {
         }
         let said = found.iter().map(|(at, _)| at.clone());
         let said = said.chain(unknown).collect();
-        spread_shared_length(&mut found);
+        spread_shared_length(&mut found, text);
         // "From December 31 to June 30" names two points in time.
         let point = |one: &Period| one.end.day.is_some() && one.start.is_none();
         let points = found.len() > 1
@@ -215,8 +215,14 @@ fn follows(text: &str, (at, a): &Named, (next, b): &Named) -> bool {
 }
 
 /// Applies a length or a day that the text states once to all of its periods.
-fn spread_shared_length(found: &mut Vec<Named>) {
+fn spread_shared_length(found: &mut Vec<Named>, text: &str) {
     let undated = |period: &Period| period.end == Date::default();
+    // In "2033 and Q4 2033", the first year is a whole one, because the quarter has its own.
+    let of_own_year = |(at, one): &Named| {
+        let said = text.get(at.clone()).unwrap_or_default();
+        one.end.year.is_some() && PART.is_match(said)
+    };
+    let whole = found.iter().position(of_own_year).unwrap_or_default();
     let mut lengths: Vec<u8> = found.iter().filter_map(|(_, one)| one.months).collect();
     let mut parts: Vec<u8> = found.iter().filter_map(|(_, one)| one.quarter).collect();
     lengths.sort_unstable();
@@ -225,7 +231,7 @@ fn spread_shared_length(found: &mut Vec<Named>) {
     parts.dedup();
     let dated = found.iter().any(|(_, period)| !undated(period));
     if let ([months], true) = (lengths.as_slice(), parts.len() < 2) {
-        for (_, period) in found.iter_mut() {
+        for (_, period) in found.iter_mut().skip(whole) {
             period.months = Some(*months);
             period.quarter = period.quarter.or(parts.first().copied());
         }
@@ -291,6 +297,14 @@ mod tests {
             ("q4'22", "fourth quarter of 2022"),
             ("1st quarter of 2031", "first quarter of 2031"),
             ("quarter 4", "fourth quarter"),
+            ("2033 and q4 2033", "2033; fourth quarter of 2033"),
+            (
+                "2032, 2033 and the first half of 2033", "2032; 2033; first half of 2033",
+            ),
+            (
+                "q4 2032 and 2033",
+                "fourth quarter of 2032; fourth quarter of 2033",
+            ),
             ("quarter 2 2031", "second quarter of 2031"),
             ("3m 2024", "3 months of 2024"),
             ("second fiscal quarter", "second quarter"),
