@@ -33,6 +33,28 @@ fn an_operation_that_each_figure_has_is_not_one_of_both() {
     assert_answers("a.csv", table, &questions);
 }
 
+/// Sales and net income were added up, and interest income and expense.
+#[test]
+fn figures_of_different_sorts_are_not_added_unless_that_is_spelled() {
+    let table = "Item,2033\nNet sales,500\nNet income,80\nInterest income,12\n\
+        Interest expense,30\nDividends paid,40\nShare repurchases,25\n";
+    let questions = [
+        ("total interest income and interest expense in 2033", ""),
+        ("average net sales and net income in 2033", ""),
+        ("total of net sales and net income in 2033", "580"),
+        ("average of net sales and net income in 2033", "290"),
+        ("total interest expense and dividends paid in 2033", "70"),
+    ];
+    assert_answers("a.csv", table, &questions);
+    let report = "# Report\n\nIncome\n\n| | 2033 |\n|---|---|\n| Net sales | 500 |\n| Net income | 80 |\n\n\
+        Balance sheet\n\n| | 2033 |\n|---|---|\n| Cash | 7 |\n| Total assets | 90 |\n";
+    let questions = [
+        ("What were total sales and net income in 2033?", ""),
+        ("What was the sum of sales and net income in 2033?", "580"),
+    ];
+    assert_answers("a.md", report, &questions);
+}
+
 /// Year-end balances of several years were added up.
 #[test]
 fn levels_are_not_added_up_over_time() {
@@ -79,6 +101,8 @@ fn periods_that_overlap_have_no_sum() {
         ("average revenue in Q1 and FY 2033", ""),
     ];
     assert_answers("a.csv", parts, &questions);
+    let both = "Item,FY 2033,Q4 2033\nRevenue,100,30\n";
+    assert_answers("c.csv", both, &[("revenue in 2033 and Q4 2033", "")]);
     let levels = "Item,H1 2033,FY 2033\nHeadcount,300,320\n";
     assert_answers(
         "b.csv",
@@ -95,6 +119,10 @@ fn a_total_as_an_item_of_a_list_is_not_left_out() {
         ("what were total and valves in 2033?", ""),
         ("what were valves and the total in 2033?", ""),
         ("what was the total in 2033?", "65"),
+        (
+            "what was the difference between total and valves in 2033?",
+            "20",
+        ),
         ("what was the total of pumps and valves in 2033?", "65"),
     ];
     assert_answers("a.csv", table, &questions);

@@ -1,5 +1,6 @@
 //! Finds the words of a question that make its answer doubtful, whichever figure answers it.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use finqa_core::page::Statement;
@@ -7,6 +8,7 @@ use finqa_core::regex;
 use regex::Regex;
 
 use super::direct_answer::DirectAnswer;
+use crate::reading::outflow::names_cost;
 use crate::tables::find::{FigureExpr, places};
 use crate::tables::page::table::ReportTable;
 use crate::tables::page::{Doubt, Tables};
@@ -67,6 +69,31 @@ const OF_AMOUNTS: [&str; 7] = [
     "by how much", "amount", "dollar", "euro", "illion", "thousand", "point",
 ];
 
+/// What a figure is to a statement of income. Figures of different sorts are rarely added.
+#[derive(PartialEq, Eq, Hash)]
+enum Sort {
+    Cost,
+    /// What is left of an income: "Net income".
+    Result,
+    Other,
+}
+
+impl Sort {
+    fn of(name: &str) -> Self {
+        let name = name.to_lowercase();
+        let result = [
+            "profit", "earnings", "net income", "operating income", "ebit",
+        ];
+        if names_cost(&name) {
+            Self::Cost
+        } else if result.iter().any(|word| name.contains(word)) {
+            Self::Result
+        } else {
+            Self::Other
+        }
+    }
+}
+
 impl Tables {
     /// Adds the doubts that the words of a question raise. Most replace a doubt about the figures,
     /// because they say what else the question can mean.
@@ -87,21 +114,30 @@ impl Tables {
         });
     }
 
-    /// The doubt that "total X and Y" asks for two figures. It may if a part of the sum is itself a
-    /// total ("total current assets and inventories"), if the question names two totals and one
-    /// row answers it ("total liabilities and total equity"), or if "total" is an item of a list and
-    /// no label has these words.
+    /// The doubt that "total X and Y" or "average X and Y" asks for two figures. It may if a part of
+    /// the sum is itself a total ("total current assets and inventories"), if people do not add such
+    /// figures ("total sales and net income"), if the question names two totals and one row answers
+    /// it ("total liabilities and total equity"), or if "total" is an item of a list and no label
+    /// has these words.
     fn each_total(&self, asked: &Asked, lower: &str, answer: &DirectAnswer) -> Option<String> {
         let totals = |at| {
             let row = self.row(at).map(|row| row.printed.to_lowercase());
             row.map_or(0, |name| name.matches("total").count())
         };
-        let may_be_two = match asked.operation {
-            Operation::Sum => {
-                let said = matches!(asked.cue, Some(Cue::Sum | Cue::Plus));
-                let several = answer.places().nth(1).is_some();
-                several && !said && answer.places().any(|at| totals(at) > 0)
+        // "The average of sales and net income" is one.
+        let of_all = ["total of", "average of", "mean of"].map(|said| lower.contains(said));
+        let alike = || {
+            if of_all.contains(&true) {
+                return true;
             }
+            let sorts = answer.places().map(|at| Sort::of(&self.name_of(at)));
+            sorts.collect::<HashSet<_>>().len() < 2
+        };
+        let said = matches!(asked.cue, Some(Cue::Sum | Cue::Plus));
+        let several = asked.operands.len() > 1 && answer.places().nth(1).is_some() && !said;
+        let may_be_two = match asked.operation {
+            Operation::Sum => several && (answer.places().any(|at| totals(at) > 0) || !alike()),
+            Operation::Average => several && !alike(),
             Operation::Figure => {
                 let one = answer.values.is_empty() && TWO_TOTALS.is_match(lower);
                 let item = TOTAL_AS_ITEM.captures(lower).is_some_and(|found| {

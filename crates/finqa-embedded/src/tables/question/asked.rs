@@ -346,6 +346,10 @@ impl Form {
     fn applied(&self, operands: &mut Vec<Operand>, single: bool) -> Option<Operation> {
         let Self(_, _, _, operation, ..) = self;
         match (operation, operands.as_mut_slice()) {
+            // A list with "total" as an item is not a sum.
+            (Operation::Sum, parts @ [_, _, ..]) if !parts.iter().all(Operand::is_named) => {
+                return None;
+            }
             // "Total" in "the total of A and B" does not ask for a row called total.
             (Operation::Sum, [_, _, ..]) => operands.iter_mut().for_each(|one| one.total = false),
             (Operation::Figure, [of]) if of.spans.len() > 1 && single => {

@@ -134,7 +134,8 @@ pub(crate) fn listed(tokens: &[Token], allowed: &[Cue], single: bool) -> Option<
     let parts = parts.collect::<Option<Vec<Operand>>>()?;
     // In "A and B from 2019 to 2021", it is unclear for which year A is asked, so such a list is
     // not looked up in a single table.
-    let is_figure = |part: &Operand| part.is_named() && (part.spans.len() < 2 || !single);
+    let is_figure =
+        |part: &Operand| (part.is_named() || part.total) && (part.spans.len() < 2 || !single);
     (parts.len() == 1 || parts.iter().all(is_figure)).then_some(parts)
 }
 
