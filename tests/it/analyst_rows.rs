@@ -3,6 +3,7 @@
 use serde_json::Value as Json;
 
 use crate::analyst_questions::{amount, ask, opened, report, table};
+use crate::analyst_sides::assert_answers;
 use crate::support::cli::{CommandExt, Workplace};
 
 /// What the report of `analyst_questions` has not: rows of one name, segments under headings, a schedule whose title
@@ -355,4 +356,49 @@ fn a_sentence_about_a_part_or_about_others_is_no_answer() {
         let sure = !read["answer"].is_null() && read["doubt"].is_null();
         assert!(!sure, "{sentence}: {read}");
     }
+}
+
+/// Sales net of returns were taken for another figure than sales, and the cost of sales answered.
+/// Rows with one name under several headings of a statement were in doubt, even if only one of the
+/// headings says nothing more.
+#[test]
+fn a_row_is_found_although_its_label_says_what_it_is_net_of() {
+    let report = "# Results\n\nSTATEMENTS OF INCOME (in thousands, except per share data)\n\n\
+        | | 2033 | 2032 |\n|---|---:|---:|\n\
+        | Sales, net of returns and allowances | 500 | 400 |\n\
+        | Cost of sales (including occupancy costs) | 300 | 250 |\n\
+        | Gross profit | 200 | 150 |\n\
+        | Operating expenses: | | |\n\
+        | Marketing | 40 | 30 |\n\
+        | General and administrative | 60 | 50 |\n\
+        | Operating income | 100 | 70 |\n\
+        | Gain on disposal, net of tax | 3 | 2 |\n\
+        | Net income | 90 | 60 |\n\
+        | Earnings per share: | | |\n\
+        | Basic | $1.00 | $0.70 |\n\
+        | Diluted | $0.90 | $0.60 |\n\
+        | Weighted average shares used to compute earnings per share: | | |\n\
+        | Basic | 90 | 85 |\n\
+        | Diluted | 100 | 100 |\n\
+        | Share-based compensation included in costs and expenses: | | |\n\
+        | Marketing | 4 | 3 |\n\
+        | General and administrative | 6 | 5 |\n\n\
+        BALANCE SHEETS (in thousands)\n\n\
+        | | 2033 | 2032 |\n|---|---:|---:|\n\
+        | Cash | 70 | 60 |\n| Total assets | 900 | 800 |\n";
+    let questions = [
+        ("What were sales in 2033?", "500 thousand"),
+        ("What was revenue in 2033?", "500 thousand"),
+        ("What was the gross margin in 2033?", "40.0%"),
+        ("What was the cost of sales in 2033?", "300 thousand"),
+        ("What was the gain on disposal in 2033?", ""),
+        ("What were sales returns and allowances in 2033?", ""),
+        ("What were G&A expenses in 2033?", "60 thousand"),
+        ("What was diluted EPS in 2033?", "0.90 per share"),
+        (
+            "What share of sales was the operating income in 2033?",
+            "20.0%",
+        ),
+    ];
+    assert_answers("a.md", report, &questions);
 }

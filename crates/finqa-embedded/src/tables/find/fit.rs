@@ -32,6 +32,10 @@ pub(crate) struct FitFigure {
     /// not mean the opposite ("net loss" for "net income"). It does not say that the table is a
     /// single one, which is the only table of a user's page (`Tables::is_single_table`).
     pub(crate) unqualified: bool,
+    /// False in a statement of a period if the section says more than where the row is and than
+    /// the reading: "Share-based compensation included in expenses". In a balance sheet, rows with
+    /// one name under two sections are parts of one balance.
+    pub(crate) in_plain_section: bool,
     /// True if the reading that fits best is the question's own words, not another name of the
     /// figure.
     pub(crate) said: bool,
@@ -169,6 +173,7 @@ impl ReportTable {
             score: 0.0,
             full: false,
             unqualified: false,
+            in_plain_section: true,
             said: false,
             period: self.period_of(row, column),
             plan: self.columns.get(column).is_some_and(|column| column.plan)

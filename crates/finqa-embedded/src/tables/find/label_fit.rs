@@ -109,11 +109,14 @@ impl ReportTable {
     ) -> Option<FitFigure> {
         let row = self.rows.get(figure.place.row)?;
         // In a balance sheet, "net of allowance" is a part of the row's name and not another
-        // figure.
+        // figure, and so is "net of returns" behind "sales".
         let balance = self.statement == Some(Statement::Balances);
-        let own = row.label.words.iter();
         let deducted = |word: &str| row.label.deducted.iter().any(|own| own == word);
-        let own = own.filter(|word| !(balance && deducted(word)));
+        let named = row.label.words.iter().filter(|word| !deducted(word));
+        let is_sales = |word: &str| SALES_STEMS.contains(word) || word == "net" || is_light(word);
+        let by_name = balance || named.clone().all(is_sales);
+        let own = row.label.words.iter();
+        let own = own.filter(|word| !(by_name && deducted(word)));
         let compared = Comparison {
             table: self,
             row,
@@ -158,6 +161,11 @@ impl Comparison<'_> {
                 + statement,
             full,
             unqualified: full && plain,
+            in_plain_section: self.table.statement != Some(Statement::Flows)
+                || row.section.iter().all(|word| {
+                    let asked = reading.contains(word) || STRUCTURAL.contains(word);
+                    asked || self.weights.is_soft(word)
+                }),
             extra: self.extra(),
             ..figure
         })

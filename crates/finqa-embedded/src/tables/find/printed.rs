@@ -99,6 +99,10 @@ impl Tables {
             let of_balances = |one: &FitFigure| self.statement_of(one) == Some(Statement::Balances);
             keep(all, of_balances);
             keep(all, |one| one.said);
+            // "Diluted" under "Earnings per share" and not under "Shares used for diluted earnings".
+            if best.in_plain_section {
+                keep(all, |one| one.in_plain_section);
+            }
             let least = all.iter().map(|one| one.extra).min();
             all.retain(|one| Some(one.extra) == least);
         }
