@@ -399,6 +399,10 @@ fn a_row_is_found_although_its_label_says_what_it_is_net_of() {
             "What share of sales was the operating income in 2033?",
             "20.0%",
         ),
+        (
+            "What share of sales was the operating income in 2033?",
+            "20.0%",
+        ),
     ];
     assert_answers("a.md", report, &questions);
 }

@@ -228,13 +228,15 @@ impl Operand {
             readings = all.take(READINGS).collect();
         }
         if let Some(whole) = &self.whole {
+            // Half of the room is for the ways without the whole, so that these are not cut off.
+            readings.truncate(READINGS / 2);
             let wholes = whole.readings();
             let within = wholes.iter().flat_map(|whole| {
                 let within = readings.iter();
                 within.map(|one| one.with(&whole.words, whole.opposite))
             });
-            let all = within.chain(readings.iter().cloned());
-            readings = all.take(READINGS).collect();
+            let within = within.take(READINGS - readings.len());
+            readings = within.chain(readings.iter().cloned()).collect();
         }
         readings
     }
