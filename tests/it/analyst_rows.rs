@@ -406,3 +406,50 @@ fn a_row_is_found_although_its_label_says_what_it_is_net_of() {
     ];
     assert_answers("a.md", report, &questions);
 }
+
+/// Totals and net figures without a label were never found, and another row was the best guess.
+#[test]
+fn a_row_without_a_label_is_found_by_what_it_adds_up() {
+    let report = "# Results\n\nSTATEMENTS OF INCOME (in thousands)\n\n\
+        | | 2033 | 2032 |\n|---|---:|---:|\n\
+        | Sales | 500 | 400 |\n\
+        | Operating expenses: | | |\n\
+        | Selling | 140 | 130 |\n\
+        | General and administrative | 60 | 50 |\n\
+        | | 200 | 180 |\n\
+        | Other charges: | | |\n\
+        | Repairs | 14 | 13 |\n\
+        | Fines | 6 | 5 |\n\
+        | | 21 | 18 |\n\
+        | Net income | 280 | 202 |\n\n\
+        BALANCE SHEETS (in thousands)\n\n\
+        | | 2033 | 2032 |\n|---|---:|---:|\n\
+        | Current assets: | | |\n\
+        | Cash | 70 | 60 |\n\
+        | Inventories | 30 | 40 |\n\
+        | | 100 | 100 |\n\
+        | Receivables | 20 | 20 |\n\
+        | Total current assets | 120 | 120 |\n\
+        | Property and equipment | 900 | 800 |\n\
+        | Less accumulated depreciation | (400) | (350) |\n\
+        | | 500 | 450 |\n\
+        | Total assets | 620 | 570 |\n";
+    let questions = [
+        (
+            "What were total operating expenses in 2033?",
+            "200 thousand",
+        ),
+        (
+            "By how much did total operating expenses change from 2032 to 2033?",
+            "20 thousand",
+        ),
+        (
+            "What was property and equipment, net, at the end of 2033?",
+            "500 thousand",
+        ),
+        ("What were total current assets in 2033?", "120 thousand"),
+        // The parts do not add up to it.
+        ("What were total other charges in 2033?", ""),
+    ];
+    assert_answers("a.md", report, &questions);
+}

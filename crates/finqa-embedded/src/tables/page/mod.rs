@@ -5,6 +5,7 @@ pub(super) mod figure;
 pub(super) mod table;
 pub(super) mod tags;
 pub(super) mod transactions;
+mod unlabelled;
 pub(super) mod word_weights;
 
 use std::collections::{BTreeMap, HashSet};

@@ -175,6 +175,9 @@ impl ReportTable {
         };
         let mut rows = out.read_rows(table, days);
         out.add_sections(&mut rows);
+        if !single {
+            out.name_unlabelled(&mut rows, days);
+        }
         out.rows = rows;
         out.ends = out.total_of_parts();
         out
@@ -453,7 +456,7 @@ impl ReportColumn {
 
 impl ReportRow {
     /// Reads the label of a row. The caller fills in the cells and the section.
-    fn read(printed: &str, table: &ReportTable, days: DayOrder) -> Self {
+    pub(super) fn read(printed: &str, table: &ReportTable, days: DayOrder) -> Self {
         let mut label = Label::read(printed, table.single, days);
         if !table.single && label.period.is_none_or(|period| period.end.year.is_none()) {
             let (plain, inside) = brackets(printed);
