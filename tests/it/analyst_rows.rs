@@ -453,3 +453,31 @@ fn a_row_without_a_label_is_found_by_what_it_adds_up() {
     ];
     assert_answers("a.md", report, &questions);
 }
+
+/// A year to date was no period of the page, and a quarter within a fiscal year was two periods.
+#[test]
+fn a_year_to_date_is_the_longest_period_of_a_quarterly_report() {
+    let report = "# Quarterly report\n\nSTATEMENTS OF INCOME (in thousands)\n\n\
+        | | Three Months Ended June 30, 2033 | Three Months Ended June 30, 2032 \
+        | Six Months Ended June 30, 2033 | Six Months Ended June 30, 2032 |\n\
+        |---|---:|---:|---:|---:|\n\
+        | Sales | 50 | 40 | 90 | 75 |\n\
+        | Net income | 5 | 4 | 9 | 8 |\n\n\
+        BALANCE SHEETS (in thousands)\n\n\
+        | | June 30, 2033 | December 31, 2032 |\n|---|---:|---:|\n\
+        | Cash | 70 | 60 |\n| Total assets | 900 | 800 |\n";
+    let questions = [
+        ("What were sales year to date?", "90 thousand"),
+        ("What was year-to-date net income in 2033?", "9 thousand"),
+        ("By what percent did year-to-date sales grow?", "20.0%"),
+        (
+            "What were second-quarter sales in fiscal 2033?",
+            "50 thousand",
+        ),
+    ];
+    assert_answers("a.md", report, &questions);
+    let annual = report
+        .replace("Three Months Ended June 30", "Year Ended December 31")
+        .replace("Six Months Ended June 30", "Nine Months Ended September 30");
+    assert_answers("b.md", &annual, &[("What were sales year to date?", "")]);
+}

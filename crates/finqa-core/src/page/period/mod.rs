@@ -10,6 +10,9 @@ pub use dates::DayOrder;
 pub use fiscal::FiscalYears;
 pub use times::{Times, blank};
 
+/// The length of a year to date, which the text does not state.
+pub const TO_DATE: u8 = 0;
+
 /// A date. Parts that the text does not name are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Date {
@@ -21,7 +24,7 @@ pub struct Date {
 /// A period or a point in time. Parts that the text does not name are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Period {
-    /// The length in months.
+    /// The length in months; [`TO_DATE`] for a year to date.
     pub months: Option<u8>,
     /// The first day, as in "July 22 to September 30". For a season such as "2021/22", the first
     /// year.
@@ -160,6 +163,7 @@ impl std::fmt::Display for Period {
             (Some(month), None, Some(length), _) => format!("{length} months to {month}"),
             (None, _, Some(6), Some(nth)) => format!("{nth} half"),
             (None, _, Some(3), Some(nth)) => format!("{nth} quarter"),
+            (None, _, Some(TO_DATE), _) => "year to date".to_owned(),
             (None, _, Some(length @ 1..12), _) => format!("{length} months"),
             _ => String::new(),
         };

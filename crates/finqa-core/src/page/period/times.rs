@@ -6,11 +6,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::dates::{DayOrder, Named, dates, lists};
-use super::{Date, Period};
+use super::{Date, Period, TO_DATE};
 use crate::regex;
-
-/// The length of a year to date, which is not known.
-const TO_DATE: u8 = 0;
 
 /// Expressions for the length of a period, each with the length in months. If several match at the
 /// same place, the first in this list counts.
@@ -217,6 +214,16 @@ fn follows(text: &str, (at, a): &Named, (next, b): &Named) -> bool {
 /// Applies a length or a day that the text states once to all of its periods.
 fn spread_shared_length(found: &mut Vec<Named>, text: &str) {
     let undated = |period: &Period| period.end == Date::default();
+    // In "third-quarter sales in fiscal 2024", the year is that of the quarter.
+    if let [(part_at, part), (year_at, year)] = found.as_mut_slice() {
+        let gap = text.get(part_at.end..year_at.start).unwrap_or_default();
+        let within = gap.split_whitespace().next_back();
+        let is_within = within.is_some_and(|word| lists("in of for during", word));
+        let is_year = year.months == Some(12) && year.end.month.is_none();
+        if undated(part) && part.months.is_some_and(|months| months < 12) && is_year && is_within {
+            year.months = None;
+        }
+    }
     // In "2033 and Q4 2033", the first year is a whole one, because the quarter has its own.
     let of_own_year = |(at, one): &Named| {
         let said = text.get(at.clone()).unwrap_or_default();
@@ -297,6 +304,10 @@ mod tests {
             ("q4'22", "fourth quarter of 2022"),
             ("1st quarter of 2031", "first quarter of 2031"),
             ("quarter 4", "fourth quarter"),
+            (
+                "third-quarter sales in fiscal 2033", "third quarter of 2033",
+            ),
+            ("third quarter and fiscal 2033", "third quarter; 2033"),
             ("2033 and q4 2033", "2033; fourth quarter of 2033"),
             (
                 "2032, 2033 and the first half of 2033", "2032; 2033; first half of 2033",

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use finqa_core::page::period::Period;
+use finqa_core::page::Statement;
+use finqa_core::page::period::{Period, TO_DATE};
 
 use super::fit::FitFigure;
 use super::keep;
@@ -46,6 +47,16 @@ impl Tables {
         let mut all: Vec<FitFigure> = figures.filter(fits).collect();
         keep_latest(&mut all, asked);
         all
+    }
+
+    /// The months of a year to date: those of the longest period in the statements of a report
+    /// about a part of a year. `None` if a statement has a whole year, or names a year to date.
+    pub(crate) fn length_to_date(&self) -> Option<u8> {
+        let flows = self.statements(Statement::Flows);
+        let columns = flows.flat_map(|table| &table.columns);
+        let months: Vec<u8> = columns.filter_map(|one| one.label.period?.months).collect();
+        let longest = months.iter().copied().max()?;
+        (longest < 12 && !months.contains(&TO_DATE)).then_some(longest)
     }
 
     /// The periods of a table's cells, the earliest first. Plans are left out, unless there is

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use finqa_core::page::period::{Times, blank};
+use finqa_core::page::period::{TO_DATE, Times, blank};
 use finqa_core::regex;
 use regex::Regex;
 
@@ -117,7 +117,7 @@ impl Marks {
         // Periods last: "each quarter", "after 2031" and "which quarter" have their words too.
         out.take_after_year(tables, lower);
         out.take_phrases(labels);
-        out.take_periods(labels);
+        out.take_periods(tables, labels);
         out.found.sort_by_key(|(at, _)| at.start);
         out
     }
@@ -170,15 +170,20 @@ impl Marks {
     }
 
     /// Takes the periods out of the question and makes a token of each. A period inside a label of
-    /// the page stays.
-    fn take_periods(&mut self, labels: &LabelPlaces) {
+    /// the page stays. A year to date is the longest period of the statements.
+    fn take_periods(&mut self, tables: &Tables, labels: &LabelPlaces) {
         let times = Times::read(&self.rest);
         for at in times.said.iter().filter(|at| !labels.has(at)) {
             blank(&mut self.rest, at);
         }
-        let periods = times.found.into_iter().filter(|(at, _)| !labels.has(at));
-        self.found
-            .extend(periods.map(|(at, period)| (at, TokenPart::Period(period))));
+        for (at, mut period) in times.found {
+            if period.months == Some(TO_DATE) {
+                period.months = tables.length_to_date().or(period.months);
+            }
+            if !labels.has(&at) {
+                self.found.push((at, TokenPart::Period(period)));
+            }
+        }
     }
 }
 
