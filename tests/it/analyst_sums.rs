@@ -151,3 +151,30 @@ fn a_unit_of_a_row_is_not_put_on_a_count_or_left_out() {
         &[("gas used in 2033", ""), ("sales in 2033", "50 thousand")],
     );
 }
+
+/// One amount of such a list was the guess at a sum, or payments were added to what came in.
+#[test]
+fn a_list_of_transactions_has_neither_a_guess_nor_a_sum() {
+    let list = |[rewe, boss]: [&str; 2]| {
+        format!(
+            "Date,Shop,Amount\n2031-01-05,Rewe,{rewe}12.50\n2031-01-09,Boss,{boss}2000\n\
+            2031-01-13,Rewe,{rewe}30\n2031-02-01,Fern,{rewe}4\n2031-02-03,Rewe,{rewe}5.5\n\
+            2031-02-14,Boss,{boss}2000\n2031-03-01,Fern,{rewe}8\n2031-03-02,Halden,{rewe}9\n"
+        )
+    };
+    for signs in [["", ""], ["-", ""]] {
+        let place = Workplace::new();
+        place.write("bank.csv", &list(signs));
+        for question in [
+            "How much was spent at Rewe?", "How much was spent in February 2031?",
+            "What is the total amount?", "What is the sum of all amounts?",
+        ] {
+            let ran = place.run(&format!("ask bank.csv '{question}' --json"));
+            let answer: Json = serde_json::from_str(&ran.stdout).unwrap();
+            assert!(answer["answer"].is_null(), "{question}: {answer}");
+            assert!(answer["doubt"].is_string(), "{question}: {answer}");
+        }
+    }
+    let questions = [("What was the amount on 9 January 2031?", "2000")];
+    assert_answers("bank.csv", &list(["-", ""]), &questions);
+}

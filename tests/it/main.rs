@@ -13,7 +13,6 @@
 mod analysis;
 mod analyst_doubts;
 mod analyst_follow_ups;
-mod analyst_lists;
 mod analyst_parts;
 mod analyst_questions;
 mod analyst_rows;

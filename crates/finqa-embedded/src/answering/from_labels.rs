@@ -2,7 +2,6 @@
 
 use finqa_core::number::{Unit, UnitKind, Value};
 use finqa_core::question::{CitedEvidence, Document, Question};
-use finqa_core::text::counted;
 
 use super::answer::{EmbeddedAnswer, RankedAnswer};
 use super::description::{Citations, describe, operations, percentages};
@@ -13,7 +12,7 @@ use crate::expr::Expr;
 use crate::question::plan::ProgramPlan;
 use crate::question::wording::Wording;
 use crate::reading::facts::Facts;
-use crate::tables::{DirectAnswer, FigureExpr, Place, SUM_OF_ROWS, StatedFact, Tables};
+use crate::tables::{DirectAnswer, FigureExpr, Place, StatedFact, Tables};
 
 /// The confidence of an answer from a sentence of a report, the same as for one figure of a user's
 /// table.
@@ -134,9 +133,6 @@ impl EmbeddedAnswer {
             best.label = format!("{}; {}", best.label, more.label);
             best.evidence.extend(more.evidence);
             best.steps.extend(more.steps);
-        }
-        if direct.name == SUM_OF_ROWS {
-            best.label = format!("sum of {}", counted(expr.leaves().len(), "row"));
         }
         let scale = scale::of_kind(best.unit.kind, expr, &|expr| scale::scale_of(facts, expr));
         best.unit.scale = scale.unwrap_or_default();

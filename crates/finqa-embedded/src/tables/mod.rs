@@ -27,7 +27,6 @@
 //! step                                     function                     file
 //! read the page, once                      Tables::read                 page/mod.rs
 //! the earlier questions, then this         answer, turn                 mod.rs
-//!   a sum of transactions ends here        sum_of_list                  compute/spent.rs
 //!   split the text into tokens             question::read               question/mod.rs
 //!   complete a follow-up                   follow_up::completed         question/follow_up.rs
 //!   a whole label is repeated (report)     whole_label                  find/whole_label.rs
@@ -73,7 +72,7 @@
 //!    others.
 //! 5. `confidence.rs` drops a guess whose labels have too few names of the question, and a guess
 //!    of one cell if words of the question are unused. Only the doubt is left. In a list of
-//!    transactions, `answer_of` drops every answer by the labels that is in doubt.
+//!    transactions, `answer_of` drops every answer that is in doubt or computed.
 //! 6. `answering/from_labels.rs` adds a doubt about units to an answer without a doubt.
 //!
 //! The dataset's pages are not read this way: their questions name rows loosely, and the
@@ -94,12 +93,11 @@ pub(crate) mod words;
 use crate::explanation::Explanation;
 pub(crate) use compute::direct_answer::DirectAnswer;
 use compute::several::LIST;
-pub(crate) use compute::spent::SUM_OF_ROWS;
 pub(crate) use find::FigureExpr;
 pub(crate) use find::sentences::StatedFact;
+use page::TableResult;
 pub(crate) use page::table::Place;
 pub(crate) use page::{Doubt, Tables};
-use page::{TableResult, missing};
 use question::asked::{Asked, Operation};
 pub(crate) use question::names::ways_to_say;
 pub use question::names::{names_amount, names_row};
@@ -112,8 +110,6 @@ struct Turn {
     text: String,
     /// What it asks for; `None` if it is not understood.
     asked: Option<Asked>,
-    /// The answer, if it asks for a sum over a list of transactions.
-    sum: Option<TableResult<DirectAnswer>>,
     /// The reason why it may ask for something else, because it depends on earlier questions.
     unsettled: Option<String>,
 }
@@ -145,13 +141,6 @@ impl Tables {
     /// understood. `no_history` is true if no question comes before it; it is then read as
     /// it is, complete or not.
     fn turn(&self, text: &str, last: Option<&Turn>, no_history: bool) -> Option<Turn> {
-        if let Some(sum) = self.sum_of_list(text) {
-            return Some(Turn {
-                text: text.to_owned(),
-                sum: Some(sum),
-                ..Turn::default()
-            });
-        }
         let single = self.is_single_table();
         if let Some(last) = last.filter(|_| !single) {
             return Some(self.next_of_report(text, last));
@@ -171,7 +160,6 @@ impl Tables {
             text: text.to_owned(),
             asked: completed.or_else(|| self.asked(&tokens, text)),
             unsettled,
-            ..Turn::default()
         })
     }
 
@@ -240,20 +228,21 @@ impl Tables {
         }
     }
 
-    /// The answer to a completed question: its sum over a list of transactions, or the answer by
-    /// the labels. On a page with such a list, an answer by the labels that is not sure is refused.
+    /// The answer to a completed question by the labels. In a list of transactions, it is refused if
+    /// it is not sure, or if it is computed: a sum may mix what came in with what went out.
     fn answer_of(&self, turn: &Turn) -> TableResult<DirectAnswer> {
-        if let Some(sum) = &turn.sum {
-            return sum.clone();
-        }
         let found = self.answer_by_labels(turn);
-        let sure = matches!(found, Ok(DirectAnswer { doubt: None, .. }));
-        // The labels of a list of transactions are its dates, so a word that they lack says
-        // nothing.
-        match &self.list {
-            Some(_) if !sure => missing("of a list of transactions, only sums are read"),
-            _ => found,
+        if !self.is_list {
+            return found;
         }
+        let is_printed = |expr: &FigureExpr| matches!(expr, FigureExpr::Leaf(_));
+        let is_sure =
+            |answer: &DirectAnswer| answer.doubt.is_none() && answer.exprs().all(is_printed);
+        let why = "nothing is computed from the rows of a list of transactions";
+        found
+            .ok()
+            .filter(is_sure)
+            .ok_or_else(|| Doubt::missing(why))
     }
 
     /// The answer to a completed question from figures that are found by their labels, with doubts

@@ -78,7 +78,7 @@ impl Times {
     }
 
     /// Reads a lower-case text whose dates have this order of day and month.
-    pub fn read_in(text: &str, order: DayOrder) -> Self {
+    fn read_in(text: &str, order: DayOrder) -> Self {
         let (mut all, unknown) = dates(text, order);
         for (form, months) in LENGTHS.iter() {
             for found in form.find_iter(text) {

@@ -8,7 +8,6 @@
 //! - `series`: figures of several periods, or of all rows or columns.
 //! - `lines`: the rows and columns whose figures `series` can compare.
 //! - `best_part`: the best part of a whole, the largest of a series, the larger of two.
-//! - `spent`: the sum of rows of a list of transactions.
 //! - `unmet`: the doubt that the figures lack something that the question asks for.
 //! - `count_doubt`: the doubt that a row counts things, to which the scale of its table does not
 //!   apply.
@@ -24,5 +23,4 @@ pub(super) mod pairs;
 pub(super) mod series;
 pub(super) mod several;
 pub(super) mod spelled;
-pub(super) mod spent;
 pub(super) mod unmet;

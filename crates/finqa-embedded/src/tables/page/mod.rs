@@ -4,15 +4,14 @@ mod cells;
 pub(super) mod figure;
 pub(super) mod table;
 pub(super) mod tags;
-pub(super) mod transactions;
 mod unlabelled;
 pub(super) mod word_weights;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
-use finqa_core::page::period::{FiscalYears, Period};
-use finqa_core::page::{Cover, Statement};
+use finqa_core::page::period::{DayOrder, FiscalYears, Period, Times};
+use finqa_core::page::{Cell, Cover, Statement, Table};
 use finqa_core::question::Document;
 use finqa_core::regex;
 use regex::Regex;
@@ -20,7 +19,6 @@ use regex::Regex;
 use crate::tables::words::{lists_stem, plain_stems, stems};
 use table::{Label, Place, ReportTable, SCOPES};
 use tags::Tag;
-use transactions::TransactionList;
 use word_weights::Weights;
 
 /// The tables of a page, and everything else of the page that questions need.
@@ -36,8 +34,8 @@ pub(crate) struct Tables {
     pub(crate) head: String,
     /// True if a table has columns of the group and of the company.
     has_scopes: bool,
-    /// The transactions, if the page has only one table and it is a list of transactions.
-    pub(crate) list: Option<TransactionList>,
+    /// True for a single table that lists transactions, as banks and apps export them.
+    pub(crate) is_list: bool,
     /// The tags of cells with standard elements (us-gaap, IFRS).
     pub(crate) tags: BTreeMap<Place, Tag>,
 }
@@ -103,14 +101,13 @@ impl Tables {
         let periods: Vec<Period> = columns().filter_map(|one| one.label.period).collect();
         let company = (!single).then(|| company(&cover, document, &tables));
         let text = document.sentences().filter(|_| single);
-        let only = page.tables().next().filter(|_| tables.len() == 1);
         let head = document.pre_text.iter().take(HEAD);
         Self {
             weights: Weights::read(&tables, company.unwrap_or_default()),
             years: FiscalYears::read(&cover, &periods, weekly(document)),
             text: text.flat_map(stems).collect(),
             single,
-            list: only.and_then(TransactionList::read),
+            is_list: single && page.tables().any(lists_transactions),
             head: head.fold(String::new(), |all, text| all + " " + text),
             tags: tags::read(document, page.tables()),
             // A filler word elsewhere: `ReportTable::read` adds it to such columns only.
@@ -148,10 +145,10 @@ impl Tables {
     }
 
     /// True if a question is answered from the labels or not at all: in a report, whose guesses are
-    /// made by the labels too, and in a list of transactions, because a single figure is not a
+    /// made by the labels too, and in a list of transactions, because one of its figures is not a
     /// guess at a sum.
     pub(crate) fn has_no_guess(&self) -> bool {
-        self.is_report() || self.list.is_some()
+        self.is_report() || self.is_list
     }
 
     /// True if a label or a title has the word.
@@ -202,6 +199,24 @@ impl Tables {
         };
         self.tables.iter().all(alike)
     }
+}
+
+/// True if most rows of a table have a day and a text, such as a shop or a payee.
+fn lists_transactions(table: &Table) -> bool {
+    let rows = table.cells().get(1..).unwrap_or_default();
+    let is_day = |cell: &Cell| {
+        let orders = [DayOrder::DayFirst, DayOrder::MonthFirst];
+        orders.into_iter().any(|order| {
+            let (period, rest) = Times::heading_in(&cell.raw, order);
+            let end = period.map(|period| period.end);
+            end.is_some_and(|end| end.day.is_some()) && plain_stems(&rest).is_empty()
+        })
+    };
+    let is_text = |cell: &Cell| cell.number.is_none() && cell.raw.contains(char::is_alphabetic);
+    let is_listed = |row: &&Vec<Cell>| {
+        row.iter().any(is_day) && row.iter().any(|cell| is_text(cell) && !is_day(cell))
+    };
+    2 * rows.iter().filter(is_listed).count() > rows.len()
 }
 
 /// Stems with which a schedule names all later years.

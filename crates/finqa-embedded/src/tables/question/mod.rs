@@ -9,7 +9,6 @@ pub(super) mod operand;
 pub(super) mod operands;
 pub(super) mod phrases;
 pub(super) mod rank_question;
-pub(super) mod sum_question;
 pub(super) mod token;
 
 use std::ops::Range;
@@ -60,7 +59,7 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| {
 /// The question as spelled and in lower case, with plain apostrophes. Both texts have the same
 /// length, so that a place in one is the same place in the other; a character such as `İ`, whose
 /// lower case is longer, is in lower case in both.
-pub(crate) fn in_both_cases(question: &str) -> (String, String) {
+fn in_both_cases(question: &str) -> (String, String) {
     let (mut spelled, mut lower) = (String::new(), String::new());
     for c in question.replace('\u{2019}', "'").chars() {
         let start = lower.len();
