@@ -158,22 +158,6 @@ impl<T> Expression<T> {
         }
     }
 
-    /// The same expression, with a new source for each leaf.
-    #[must_use]
-    pub fn with_sources<U>(&self, source: &mut impl FnMut(&T) -> U) -> Expression<U> {
-        match self {
-            Self::Leaf(leaf) => Expression::Leaf(Leaf {
-                literal: Arc::clone(&leaf.literal),
-                value: leaf.value,
-                source: source(&leaf.source),
-            }),
-            Self::Step(op, a, b) => {
-                let (a, b) = (a.with_sources(source), b.with_sources(source));
-                Expression::Step(*op, Box::new(a), Box::new(b))
-            }
-        }
-    }
-
     /// True if both expressions have the same operations in the same places and `same` accepts each
     /// pair of leaves in the same place.
     pub fn matches<U>(

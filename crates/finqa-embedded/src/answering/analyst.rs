@@ -138,7 +138,7 @@ impl EmbeddedAnalyst {
                 doubt: Some(why), ..
             })
             | Err(why) => why,
-            Ok(answer) => return EmbeddedAnswer::from_labels(question, &answer),
+            Ok(answer) => return EmbeddedAnswer::from_tables(tables, question, &answer),
         };
         if tables.has_no_guess() {
             return None;
@@ -266,7 +266,7 @@ fn report_answer(
         .flatten();
     match stated {
         Some(stated) => EmbeddedAnswer::from_sentence(&question.document, stated),
-        None => EmbeddedAnswer::from_report(tables, question, &by_labels.ok()?),
+        None => EmbeddedAnswer::from_tables(tables, question, &by_labels.ok()?),
     }
 }
 

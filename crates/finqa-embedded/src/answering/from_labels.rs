@@ -4,28 +4,24 @@ use finqa_core::number::{Unit, UnitKind, Value};
 use finqa_core::question::{CitedEvidence, Document, Question};
 
 use super::answer::{EmbeddedAnswer, RankedAnswer};
-use super::description::{Citations, describe, operations, percentages};
+use super::description::{Citations, operations, percentages};
 use super::doubt::in_words;
 use super::scale;
 use crate::distinct;
-use crate::expr::Expr;
-use crate::question::plan::ProgramPlan;
-use crate::question::wording::Wording;
-use crate::reading::facts::Facts;
 use crate::tables::{DirectAnswer, FigureExpr, Place, StatedFact, Tables};
 
 /// The confidence of an answer from a sentence of a report, the same as for one figure of a user's
 /// table.
 const SENTENCE: f64 = 0.95;
 
-/// Maximum confidence of an answer from a report whose figures may be in different units. Set by
-/// hand; such an answer has a doubt too, which is all that one from a user's single table gets.
+/// Maximum confidence of an answer whose figures may be in different units. Set by hand; such an
+/// answer has a doubt too.
 const UNCLEAR_UNIT: f64 = 0.5;
 
 impl EmbeddedAnswer {
-    /// The answer from the tables of a report; `None` if its expression has no value. Of several
+    /// The answer from the labels of tables; `None` if its expression has no value. Of several
     /// values, the unit is that of the first.
-    pub(super) fn from_report(
+    pub(super) fn from_tables(
         tables: &Tables,
         question: &Question,
         found: &DirectAnswer,
@@ -65,7 +61,8 @@ impl EmbeddedAnswer {
                 scale: scale.unwrap_or_default(),
             },
             label: match expr {
-                FigureExpr::Leaf(_) if found.values.is_empty() => name,
+                // Only in a report are several values named as a list.
+                FigureExpr::Leaf(_) if found.values.is_empty() || tables.is_single_table() => name,
                 _ => format!("{}: {name}", found.name),
             },
             evidence: distinct(cited.evidence),
@@ -115,34 +112,6 @@ impl EmbeddedAnswer {
             evidence: vec![CitedEvidence { id, literal }],
         };
         Some(Self::of(best, SENTENCE))
-    }
-
-    /// The answer from the labels of a user's single table; `None` if its expression has no value.
-    /// Of several values, the unit is that of the first.
-    pub(super) fn from_labels(question: &Question, direct: &DirectAnswer) -> Option<Self> {
-        let facts = &Facts::of_cells(&question.document, &direct.cells());
-        let exprs = direct.exprs_over(facts)?;
-        let asked = Wording::read(&facts.written(&question.text));
-        let described = |expr: &Expr| {
-            let plan = ProgramPlan::fixed(direct.name, expr.clone(), direct.kind);
-            describe(facts, &question.document, &plan, expr, &[], &asked)
-        };
-        let expr = exprs.first()?;
-        let mut best = described(expr)?;
-        for more in exprs.iter().skip(1).filter_map(described) {
-            best.label = format!("{}; {}", best.label, more.label);
-            best.evidence.extend(more.evidence);
-            best.steps.extend(more.steps);
-        }
-        let scale = scale::of_kind(best.unit.kind, expr, &|expr| scale::scale_of(facts, expr));
-        best.unit.scale = scale.unwrap_or_default();
-        best.answer_with(direct.label.as_ref(), !direct.values.is_empty());
-        Some(Self {
-            words: direct.label.clone(),
-            values: direct.values.clone(),
-            doubt: scale.err().map(str::to_owned),
-            ..Self::of(best, direct.confidence)
-        })
     }
 }
 

@@ -2,7 +2,6 @@
 //!
 //! It is read once for all questions about a page; `question::slot_scorer` ranks its facts for one.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use finqa_core::number::Scale;
@@ -21,8 +20,6 @@ use crate::expr::{Expr, value_of};
 pub(crate) struct Facts {
     pub all: Vec<Fact>,
     pub rows: Vec<FactRow>,
-    /// The number of rows of the table that come before the first of `rows`.
-    rows_above: usize,
     pub columns: Vec<FactColumn>,
     pub sentences: Vec<Sentence>,
     /// Words of the table's upper left cell.
@@ -54,7 +51,7 @@ impl Facts {
             users_page: document.own,
             ..Self::default()
         };
-        facts.read_table(document, 0..usize::MAX, |_, _| true);
+        facts.read_table(document);
         for (i, text) in document.sentences().enumerate() {
             facts.read_text(i + 1, text);
         }
@@ -65,29 +62,9 @@ impl Facts {
         facts
     }
 
-    /// Reads only some cells of a page, for answers that need no others. These have no weights, and
-    /// totals and balances are not marked.
-    pub(crate) fn of_cells(document: &Document, cells: &[(usize, usize)]) -> Self {
-        let rows = cells.iter().map(|(row, _)| *row);
-        let (first, last) = (rows.clone().min().unwrap_or(0), rows.max().unwrap_or(0));
-        let mut facts = Self {
-            users_page: document.own,
-            rows_above: first,
-            ..Self::default()
-        };
-        let wanted = |row, column| cells.contains(&(row, column));
-        facts.read_table(document, first..last.saturating_add(1), wanted);
-        facts
-    }
-
-    /// A row of the table by its number there, unless it is left out.
-    fn row(&self, row: usize) -> Option<&FactRow> {
-        self.rows.get(row.checked_sub(self.rows_above)?)
-    }
-
     /// The row of a cell; `None` for a number in a sentence.
     pub(crate) fn row_of(&self, fact: &Fact) -> Option<&FactRow> {
-        self.row(fact.cell()?.0)
+        self.rows.get(fact.cell()?.0)
     }
 
     /// The column of a cell; `None` for a number in a sentence.
@@ -196,14 +173,8 @@ impl Facts {
         distinct(self.word_of_each(&tokenize(&text)).into_iter().flatten())
     }
 
-    /// Reads the columns of the table, whose header `finqa_core::page` has repaired, and the rows
-    /// and cells that are wanted.
-    fn read_table(
-        &mut self,
-        document: &Document,
-        among: Range<usize>,
-        wanted: impl Fn(usize, usize) -> bool,
-    ) {
+    /// Reads the table, whose header `finqa_core::page` has repaired.
+    fn read_table(&mut self, document: &Document) {
         let table = &document.page().table;
         // In a user's table, each cell has a scale of its own (`scale_at` below).
         let caption = table.caption().filter(|_| !self.users_page);
@@ -224,13 +195,7 @@ impl Facts {
         if self.users_page {
             self.date_repeated_columns();
         }
-        let rows = table.rows().iter().zip(table.cells()).enumerate();
-        for (r, (row, cells)) in rows.take(among.end).skip(among.start) {
-            if !(0..cells.len()).any(|c| wanted(r, c)) {
-                // An empty row, so that later rows keep their indices.
-                self.rows.push(FactRow::default());
-                continue;
-            }
+        for (r, (row, cells)) in table.rows().iter().zip(table.cells()).enumerate() {
             let name = row.label.clone();
             let label = self.words(&name);
             let section = self.words(row.section.as_deref().unwrap_or_default());
@@ -244,8 +209,7 @@ impl Facts {
                 is_rate: row.is_of_rates(),
                 ..FactRow::default()
             });
-            let cells = cells.iter().enumerate().skip(1);
-            for (c, cell) in cells.filter(|(c, _)| wanted(r, *c)) {
+            for (c, cell) in cells.iter().enumerate().skip(1) {
                 // In the header row, these are headings and not figures.
                 let heading = |number: &CellNumber| {
                     year_in_text(&number.literal).is_some()
@@ -286,7 +250,7 @@ impl Facts {
     /// Adds the fact of a cell. The header names and dates only the cells below it, not row 0.
     fn push_cell(&mut self, row: usize, col: usize, number: &CellNumber, scale: Option<Scale>) {
         let extra = self.words(number.words());
-        let Some(of_row) = self.row(row) else {
+        let Some(of_row) = self.rows.get(row) else {
             return;
         };
         let header = self.columns.get(col).filter(|_| row > 0);

@@ -47,7 +47,7 @@
 //!     doubts by the words of the question  doubt_wording                compute/doubts.rs
 //!     confidence                           weighed                      confidence.rs
 //! a sentence, if not sure (report)         stated                       find/sentences.rs
-//! the answer for people                    from_report, from_labels     answering/from_labels.rs
+//! the answer for people                    from_tables                  answering/from_labels.rs
 //! ```
 //!
 //! "What was the operating margin in 2033?" is read as the operation [`Operation::Figure`] with one

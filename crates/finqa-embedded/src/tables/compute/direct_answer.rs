@@ -1,12 +1,11 @@
-//! Defines an answer from labels, with its expressions over the cells of the page. A looked-up
+//! Defines an answer from labels, with its expressions over the cells of tables. A looked-up
 //! figure is shown as its cell prints it: with the side of an account ("45 Dr"), and with the
 //! printed digits where they are fewer than the stored ones.
 
 use finqa_core::number::{UnitKind, round5};
 use finqa_core::program::Leaf;
 
-use crate::expr::{Expr, PageLeaf, turn_sign};
-use crate::reading::facts::Facts;
+use crate::expr::turn_sign;
 use crate::tables::find::{FigureExpr, leaf, places};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
@@ -57,26 +56,6 @@ impl DirectAnswer {
     /// The cells that the answer is computed from.
     pub(crate) fn places(&self) -> impl Iterator<Item = Place> {
         self.exprs().flat_map(places)
-    }
-
-    /// The row and the column of each cell that the answer uses, for a page with one table.
-    pub(crate) fn cells(&self) -> Vec<(usize, usize)> {
-        let places = self.places();
-        places.map(|place| (place.row, place.column)).collect()
-    }
-
-    /// The expressions over the facts of the page; `None` if a cell is not among them.
-    pub(crate) fn exprs_over(&self, facts: &Facts) -> Option<Vec<Expr>> {
-        let fact = |place: Place| {
-            let cell = Some((place.row, place.column));
-            facts.all.iter().position(|fact| fact.cell() == cell)
-        };
-        let known = |leaf: &&PageLeaf| leaf.source.is_some() || leaf.is_constant();
-        let over = |expr: &FigureExpr| {
-            let expr = expr.with_sources(&mut |source: &Option<Place>| source.and_then(fact));
-            expr.leaves().iter().all(known).then_some(expr)
-        };
-        self.exprs().map(over).collect()
     }
 }
 
