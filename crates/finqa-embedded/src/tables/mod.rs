@@ -19,6 +19,8 @@
 //! - `find` finds the figures that operands name: alone, together, or as the parts of a whole.
 //! - `compute` applies the operation to these figures.
 //! - `confidence` says how likely the answer is right, and `explain` how it was found.
+//! - `turn` reads the questions of a conversation, each completed by the one before it. It calls
+//!   `answer_of` below, because a question that depends on an answer in doubt is in doubt itself.
 //!
 //! The way of a question, in the order of the calls. A step further right is called by the step
 //! above it; `answering/analyst.rs` calls those at the left.
@@ -26,11 +28,12 @@
 //! ```text
 //! step                                     function                     file
 //! read the page, once                      Tables::read                 page/mod.rs
-//! the earlier questions, then this         answer, turn                 mod.rs
-//!   split the text into tokens             question::read               question/mod.rs
-//!   complete a follow-up                   follow_up::completed         question/follow_up.rs
-//!   a whole label is repeated (report)     whole_label                  find/whole_label.rs
-//!   otherwise operation and operands       asked::read                  question/asked.rs
+//! the earlier questions, then this         answer                       mod.rs
+//!   read a question after the last one     turn                         turn.rs
+//!     split the text into tokens           question::read               question/mod.rs
+//!     complete a follow-up                 follow_up::completed         question/follow_up.rs
+//!     a whole label is repeated (report)   whole_label                  find/whole_label.rs
+//!     otherwise operation and operands     asked::read                  question/asked.rs
 //!   answer by the labels, with doubts      answer_by_labels             mod.rs
 //!     a formula that the question gives    spelled                      compute/spelled.rs
 //!     otherwise one result or a list       one_or_several               compute/several.rs
@@ -88,31 +91,20 @@ mod explain;
 mod find;
 mod page;
 mod question;
+mod turn;
 pub(crate) mod words;
 
 use crate::explanation::Explanation;
 pub(crate) use compute::direct_answer::DirectAnswer;
-use compute::several::LIST;
 pub(crate) use find::FigureExpr;
 pub(crate) use find::sentences::StatedFact;
 use page::TableResult;
 pub(crate) use page::table::Place;
 pub(crate) use page::{Doubt, Tables};
-use question::asked::{Asked, Operation};
+use question::asked::Operation;
 pub(crate) use question::names::ways_to_say;
 pub use question::names::{names_amount, names_row};
-use question::token::Token;
-use question::{asked, follow_up};
-
-/// A question of a conversation, completed by the questions before it.
-#[derive(Default)]
-struct Turn {
-    text: String,
-    /// What it asks for; `None` if it is not understood.
-    asked: Option<Asked>,
-    /// The reason why it may ask for something else, because it depends on earlier questions.
-    unsettled: Option<String>,
-}
+use turn::Turn;
 
 impl Tables {
     /// The answer of the tables to a question. `None` if the question needs earlier ones and does
@@ -135,97 +127,6 @@ impl Tables {
             *out = self.explain(&turn, &answer);
         }
         Some(answer)
-    }
-
-    /// Reads a question after the last one. `None` if it is about a single table and cannot be
-    /// understood. `no_history` is true if no question comes before it; it is then read as
-    /// it is, complete or not.
-    fn turn(&self, text: &str, last: Option<&Turn>, no_history: bool) -> Option<Turn> {
-        let single = self.is_single_table();
-        if let Some(last) = last.filter(|_| !single) {
-            return Some(self.next_of_report(text, last));
-        }
-        let tokens = question::read(self, text);
-        let dated = single && self.periods_of(0).len() > 1;
-        let complete = follow_up::is_complete(self, &tokens, dated);
-        let before = last.and_then(|last| last.asked.as_ref());
-        let before = before.filter(|_| !complete);
-        // With the parts that it keeps from the question before it.
-        let completed = before.and_then(|before| follow_up::completed(self, before, &tokens));
-        if single && completed.is_none() && !complete && !no_history {
-            return None;
-        }
-        let unsettled = completed.as_ref().and_then(|_| self.why_unsure(last?));
-        Some(Turn {
-            text: text.to_owned(),
-            asked: completed.or_else(|| self.asked(&tokens, text)),
-            unsettled,
-        })
-    }
-
-    /// Reads a question about a report that may change a part of the last one or refer to its
-    /// figure.
-    fn next_of_report(&self, text: &str, last: &Turn) -> Turn {
-        let before = last.asked.as_ref();
-        let mut turn = Turn {
-            text: follow_up::with_year(text, before),
-            ..Turn::default()
-        };
-        // True if the question depends on the last one.
-        let mut leans = turn.text != text;
-        let text = turn.text.as_str();
-        let tokens = question::read(self, text);
-        let Some((tokens, refers)) = with_earlier_figure(tokens, text, before) else {
-            return turn;
-        };
-        leans |= refers;
-        let incomplete = before.filter(|_| !follow_up::is_complete(self, &tokens, false));
-        let completed = incomplete.and_then(|before| {
-            let whole = follow_up::of_whole(before, text);
-            whole.or_else(|| follow_up::completed(self, before, &tokens))
-        });
-        leans |= completed.is_some();
-        let Some(mut asked) = completed.or_else(|| self.asked(&tokens, text)) else {
-            return turn;
-        };
-        turn.unsettled = follow_up::refers_back(&tokens);
-        if let Some(before) = before {
-            let undated = |asked: &Asked| asked.operands.iter().all(|of| of.spans.is_empty());
-            let was_undated = undated(&asked);
-            let unclear = follow_up::settle(before, &mut asked, &turn.text);
-            turn.unsettled = turn.unsettled.or(unclear);
-            leans |= was_undated && !undated(&asked);
-        }
-        if leans {
-            turn.unsettled = self.why_unsure(last).or(turn.unsettled);
-        }
-        turn.asked = Some(asked);
-        turn
-    }
-
-    /// What a question asks for by itself. In a report, a repeated label comes first, and a
-    /// question that is not understood is read as one for the figure that its words name.
-    fn asked(&self, tokens: &[Token], text: &str) -> Option<Asked> {
-        if self.is_single_table() {
-            return asked::read(tokens, true);
-        }
-        let said = !tokens.iter().any(Token::is_earlier);
-        let whole = said.then(|| self.whole_label(text)).flatten();
-        let asked = whole.or_else(|| asked::read(tokens, false));
-        Some(asked.unwrap_or_else(|| asked::guess(tokens)))
-    }
-
-    /// The reason why the answer to a question that depends on this one is not sure; `None` if this
-    /// one has a sure answer with one figure.
-    fn why_unsure(&self, turn: &Turn) -> Option<String> {
-        if self.spelled(&turn.text).is_some() {
-            return Some("the question before it spells out a formula".to_owned());
-        }
-        match self.answer_of(turn) {
-            Ok(one) if one.name == LIST => Some("the question before it lists figures".to_owned()),
-            Ok(DirectAnswer { doubt: None, .. }) => None,
-            _ => Some("the question before it is not sure".to_owned()),
-        }
     }
 
     /// The answer to a completed question by the labels. In a list of transactions, it is refused if
@@ -278,26 +179,4 @@ impl Tables {
         }
         self.weighed(asked, answer)
     }
-}
-
-/// The tokens of a question with the figure of the question before it, and true if it refers to
-/// that figure or to a part of it. `None` if it refers to a figure that is not known.
-fn with_earlier_figure(
-    tokens: Vec<Token>,
-    text: &str,
-    before: Option<&Asked>,
-) -> Option<(Vec<Token>, bool)> {
-    let of_part = before.and_then(|before| {
-        let margin = follow_up::margin_of(before, text);
-        margin.or_else(|| follow_up::of_same_part(before, &tokens))
-    });
-    if let Some(of_part) = of_part {
-        return Some((of_part, true));
-    }
-    let figure = match follow_up::pronoun(&tokens) {
-        Some(at) => follow_up::with_figure(before?, &tokens, at),
-        None if follow_up::leans(&tokens, before) => follow_up::with_first_side(before?, &tokens),
-        None => return Some((tokens, false)),
-    };
-    Some((figure?, true))
 }
