@@ -28,6 +28,9 @@
 //! ```text
 //! step                                     function                     file
 //! read the page, once                      Tables::read                 page/mod.rs
+//!   a table, its labels and periods        ReportTable::read            page/table.rs
+//!   the weights of the words               Weights::read                page/word_weights.rs
+//!   (later) the period of a cell           period_of                    page/cells.rs
 //! the earlier questions, then this         answer                       mod.rs
 //!   read a question after the last one     turn                         turn.rs
 //!     split the text into tokens           question::read               question/mod.rs
@@ -46,11 +49,17 @@
 //!           a measure by its formula       measure                      find/measure.rs
 //!           the sum of its printed parts   in_parts                     find/parts.rs
 //!         the figures of a share or ratio  share_operands               compute/pairs.rs
+//!           two figures of one part        of_one_part                  find/lists.rs
 //!           two figures of one table       listed_pair, listed, paired  find/lists.rs
+//!           if these are not sure          surer_pair                   compute/pairs.rs
+//!             a part that adds up          part_of                      find/groups.rs
+//!         the first doubt of these         doubted                      compute/operation.rs
+//!           what is asked for in vain      unmet                        compute/unmet.rs
 //!     doubts by the words of the question  doubt_wording                compute/doubts.rs
 //!     confidence                           weighed                      confidence.rs
 //! a sentence, if not sure (report)         stated                       find/sentences.rs
 //! the answer for people                    from_tables                  answering/from_labels.rs
+//! whether it is sure, for people           Session::doubts              finqa-ask/src/gate.rs
 //! ```
 //!
 //! "What was the operating margin in 2033?" is read as the operation [`Operation::Figure`] with one
@@ -58,12 +67,35 @@
 //! `figure_near` decides whether it is looked up or divided. "What share of sales was the operating
 //! income?" is read as [`Operation::Ratio`] with two. An answer for people calls both a "share".
 //!
+//! For example, "What share of total net sales came from gas pipes in 2033?" about
+//! docs/examples/filing.htm:
+//!
+//! - Tokens: the cue "share of", the name "total net sales" (revenue in `concepts.txt`), the words
+//!   "gas" and "pipes", the period 2033. "What", "came", "from" and "in" are fillers.
+//! - Form: `Sides(ShareOf)` fails, because nothing before the cue names a figure.
+//!   `WholeFirst(ShareOf)` splits the rest at the verb "came" into whole and part.
+//! - `Asked`: a `Ratio`, `relative`, with the operands [gas pipes, total net sales]. The second
+//!   takes its period from the first. `whole` of the first is a copy of the second, because a part
+//!   can be a heading above a row with the name of the whole.
+//! - Figures: `share_operands` tries `of_one_part`, which has none, because only the first operand
+//!   has words outside of names. `listed_pair` calls `paired`, which adds up scores. "Gas pipes"
+//!   fits with 1.00. "Net sales" of the statement of income fits with 1.08, but is in another
+//!   table. "Total net sales" of the segments fits with 1.03 and gets 0.3 (`TOGETHER`), because it
+//!   is in the same column: 2.33 for the pair. `surer_pair` keeps it.
+//! - Doubts: none. Both rows say no more than the question, and the other figure that fits as well
+//!   has the same value.
+//! - Answer: `divide(437.7, 1250.4)`. Both figures are in a note, so the confidence is 0.97².
+//!
 //! An answer has one doubt. It is decided in this order, and the first one is kept unless a step
 //! says otherwise:
 //!
-//! 1. The figures: `find/printed.rs`, `find/lists.rs` for two figures of one table, and
-//!    `find/measure.rs` and `find/parts.rs` for computed ones. A tag of the right element replaces
-//!    a figure in doubt (`by_tag` in `find/witnesses.rs`).
+//! 1. The figures. `printed` in `find/printed.rs` doubts, in this order: the figure is of another
+//!    period or statement than the question names; another one fits as well, or the labels say more
+//!    than the question; its tag contradicts it; it is a change, and a balance is asked for. In
+//!    each of these cases, a figure with a tag of the right element replaces it (`by_tag` in
+//!    `find/witnesses.rs`). The last doubt is an unclear year. `paired` in `find/lists.rs`, for two
+//!    figures of one table, uses no tags. Computed figures have the doubts of their parts and those
+//!    of `quotient` in `find/mod.rs` and `find/measure.rs`.
 //! 2. The operation: `doubted` in `compute/operation.rs` takes the operation's own doubt, then the
 //!    first of its figures, then what the question asks for in vain (`compute/unmet.rs`). The
 //!    largest of a series (`compute/best_part.rs`) and a list of periods (`compute/series.rs`) have
@@ -73,10 +105,17 @@
 //! 3. The words of the question: most doubts of `compute/doubts.rs` replace those before them.
 //! 4. A question that depends on an earlier one that is not sure: `answer_by_labels` replaces all
 //!    others.
-//! 5. `confidence.rs` drops a guess whose labels have too few names of the question, and a guess
-//!    of one cell if words of the question are unused. Only the doubt is left. In a list of
+//! 5. `confidence.rs` drops a guess whose labels have too few names of the question, and a guess of
+//!    one cell if words of the question are unused. Only the doubt is left. In a list of
 //!    transactions, `answer_of` drops every answer that is in doubt or computed.
-//! 6. `answering/from_labels.rs` adds a doubt about units to an answer without a doubt.
+//! 6. In a report, a sentence that states the figure replaces an answer in doubt, if there is no
+//!    earlier question (`report_answer` in `answering/analyst.rs`).
+//! 7. `from_tables` in `answering/from_labels.rs` adds a doubt about units to an answer without
+//!    one.
+//! 8. `finqa-ask/src/gate.rs` doubts an answer without a doubt if the question asks for another
+//!    currency and, in a report, if a tag contradicts the page, if the scale of a figure is unknown,
+//!    or if the reader of the file may have misread it. If the file lacks the statement that the
+//!    question names, that is the doubt.
 //!
 //! The dataset's pages are not read this way: their questions name rows loosely, and the
 //! weights learn what they mean.
@@ -129,8 +168,8 @@ impl Tables {
         Some(answer)
     }
 
-    /// The answer to a completed question by the labels. In a list of transactions, it is refused if
-    /// it is not sure, or if it is computed: a sum may mix what came in with what went out.
+    /// The answer to a completed question by the labels. In a list of transactions, it is refused
+    /// if it is not sure, or if it is computed: a sum may mix what came in with what went out.
     fn answer_of(&self, turn: &Turn) -> TableResult<DirectAnswer> {
         let found = self.answer_by_labels(turn);
         if !self.is_list {
