@@ -37,7 +37,7 @@ impl Tables {
     /// The lines of all tables whose labels have the operand's words; in a report, some of the
     /// words are enough. Only rows are compared there, and percentages are left out.
     pub(crate) fn lines(&self, of: &Operand) -> Vec<Line> {
-        let readings = of.of_parts().meant_readings();
+        let readings = of.without_total().meant_readings();
         let period = of.spans.first().copied();
         let mut out = Vec::new();
         for table in &self.tables {

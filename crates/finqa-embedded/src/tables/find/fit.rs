@@ -61,7 +61,7 @@ impl Tables {
         });
         // A total is found by its label there, so "total" need not be among the words.
         let readings = if single {
-            of.of_parts().readings()
+            of.without_total().readings()
         } else {
             of.readings()
         };

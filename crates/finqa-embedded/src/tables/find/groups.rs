@@ -112,7 +112,7 @@ impl Tables {
     /// its headings and its title must have all words of the operand, and its labels no other
     /// words.
     fn totalled(&self, of: &Operand, asked: Option<Period>) -> Vec<Group> {
-        let readings = of.of_parts().meant_readings();
+        let readings = of.without_total().meant_readings();
         let mut out = Vec::new();
         for table in &self.tables {
             let figure = |row: usize, column: usize| {

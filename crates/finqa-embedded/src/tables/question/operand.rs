@@ -110,7 +110,7 @@ impl Operand {
     }
 
     /// The same figure without the wish for a total.
-    pub(crate) fn of_parts(&self) -> Self {
+    pub(crate) fn without_total(&self) -> Self {
         let same = self.clone();
         let total = false;
         Self { total, ..same }
