@@ -12,7 +12,7 @@ use crate::tables::question;
 use crate::tables::question::operand::Operand;
 use crate::tables::question::operands::{has, operand};
 use crate::tables::question::phrases::Cue;
-use crate::tables::question::token::{Token, TokenPart};
+use crate::tables::question::token::{Token, TokenRole};
 use crate::tables::words::{VERBS, is_light};
 
 /// The mark or words between a measure and its formula: "net debt, i.e. …". Without the words, a
@@ -135,7 +135,7 @@ impl Tables {
         let is_of_name = |(at, token): (usize, &Token)| match token.cue() {
             Some(Cue::Sum) => measures(at + 1),
             Some(cue) => cues.contains(&cue),
-            None if matches!(token.part, TokenPart::Name(..)) => true,
+            None if matches!(token.role, TokenRole::Name(..)) => true,
             None => token.stems().iter().all(|stem| {
                 is_light(stem)
                     || self.weights.is_of_company(stem)

@@ -16,7 +16,7 @@ use crate::tables::question::asked::{Asked, Operation};
 use crate::tables::question::operand::Operand;
 use crate::tables::question::operands::{has, operand};
 use crate::tables::question::phrases::Cue;
-use crate::tables::question::token::{Token, TokenPart};
+use crate::tables::question::token::{Token, TokenRole};
 use crate::tables::question::{self, follow_up};
 use crate::tables::words::{lists, plain_stems, same_word};
 
@@ -147,9 +147,9 @@ impl Tables {
     /// question for an operation fits only a section that names it. `None` if the question refers
     /// to an earlier one.
     fn beside_label(&self, tokens: &[Token]) -> Option<Vec<String>> {
-        let stems = |token: &Token| match token.part {
-            TokenPart::Word(_) | TokenPart::Name(..) => token.stems().to_vec(),
-            TokenPart::Cue(_) => plain_stems(&token.text),
+        let stems = |token: &Token| match token.role {
+            TokenRole::Word(_) | TokenRole::Name(..) => token.stems().to_vec(),
+            TokenRole::Cue(_) => plain_stems(&token.text),
             _ => Vec::new(),
         };
         let beside = tokens.iter().filter(|token| !token.is_in(LEADS));

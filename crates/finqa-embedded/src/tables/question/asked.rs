@@ -4,7 +4,7 @@ use super::operand::Operand;
 use super::operands::{CHANGES, SHARES, complete_pair, has, listed, operand, says};
 use super::phrases::Cue;
 use super::rank_question::{self, Ranking};
-use super::token::{Token, TokenPart};
+use super::token::{Token, TokenRole};
 use crate::tables::words::{SaidWord, VERBS, is_light, lists};
 
 /// A question as an operation on figures, before any table is searched.
@@ -202,7 +202,7 @@ pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
         }
     }
     // In "debt in all, current and non-current", both parts are one figure and not a list.
-    let is_both = |token: &Token| matches!(token.part, TokenPart::BothTerms);
+    let is_both = |token: &Token| matches!(token.role, TokenRole::BothTerms);
     let both = !single && tokens.iter().any(is_both);
     let joins = |token: &Token| {
         matches!(token.cue(), Some(Cue::Sum | Cue::Total | Cue::And)) || token.text == ","
@@ -375,7 +375,7 @@ fn adds_up(tokens: &[Token]) -> bool {
         .filter(|token| token.cue() == Some(Cue::Total) && token.text != "both")
         .peekable();
     let is_named =
-        |token: &Token| matches!(&token.part, TokenPart::Name(named) if named.name.says("total"));
+        |token: &Token| matches!(&token.role, TokenRole::Name(named) if named.name.says("total"));
     let is_total = |token: &Token| token.text == "total" || is_named(token);
     totals.peek().is_some()
         && (totals.any(|token| token.text != "total")

@@ -12,7 +12,7 @@ use super::names::name_at;
 use super::operand::Operand;
 use super::operands::{CHANGES, has, operand, says};
 use super::phrases::Cue;
-use super::token::{Token, TokenPart};
+use super::token::{Token, TokenRole};
 use crate::tables::page::Tables;
 use crate::tables::words::{PRONOUNS, is_light};
 
@@ -95,7 +95,7 @@ pub(crate) fn refers_back(tokens: &[Token]) -> Option<String> {
     let verbs = "is was are were has have had will it they the we";
     let mut words = tokens.iter().enumerate();
     let (_, word) = words.find(|(at, token)| {
-        let filler = matches!(token.part, TokenPart::Filler);
+        let filler = matches!(token.role, TokenRole::Filler);
         let follows = tokens.get(at + 1).is_some_and(|next| next.is_in(verbs));
         filler && token.is_in(REFERRING) && !follows
     })?;
@@ -133,7 +133,7 @@ pub(crate) fn with_first_side(before: &Asked, tokens: &[Token]) -> Option<Vec<To
     if leads.iter().any(|token| !token.stems().is_empty()) {
         return None;
     }
-    let pronoun = Token::new("that", TokenPart::Filler);
+    let pronoun = Token::new("that", TokenRole::Filler);
     with_figure(before, &[&[pronoun], rest].concat(), 0)
 }
 
@@ -142,7 +142,7 @@ pub(crate) fn with_first_side(before: &Asked, tokens: &[Token]) -> Option<Vec<To
 pub(crate) fn of_same_part(before: &Asked, tokens: &[Token]) -> Option<Vec<Token>> {
     let of = before.only()?;
     let its = tokens.iter().position(|token| token.is_in("its their"))?;
-    let is_name = |token: &Token| matches!(token.part, TokenPart::Name(..));
+    let is_name = |token: &Token| matches!(token.role, TokenRole::Name(..));
     let of_part = !of.words.is_empty() && !of.names.is_empty();
     if !of_part || !tokens.iter().any(is_name) || has(tokens, RELATIONS) {
         return None;
@@ -151,7 +151,7 @@ pub(crate) fn of_same_part(before: &Asked, tokens: &[Token]) -> Option<Vec<Token
     let leads = leads.iter().filter(|token| !is_lead(token)).cloned();
     let dated = tokens.iter().any(|token| token.period().is_some());
     let spans = of.spans.iter().filter(|_| !dated);
-    let spans = spans.map(|span| Token::new(span.to_string(), TokenPart::Period(*span)));
+    let spans = spans.map(|span| Token::new(span.to_string(), TokenRole::Period(*span)));
     let rest = rest.iter().skip(1).cloned().chain(spans);
     Some(leads.chain(part_words(of)).chain(rest).collect())
 }
@@ -159,7 +159,7 @@ pub(crate) fn of_same_part(before: &Asked, tokens: &[Token]) -> Option<Vec<Token
 /// Tokens for the words of a figure that name the part, such as a segment.
 fn part_words(of: &Operand) -> impl Iterator<Item = Token> {
     let words = of.words.iter();
-    words.map(|word| Token::new(&word.text, TokenPart::Word(vec![word.stem.clone()])))
+    words.map(|word| Token::new(&word.text, TokenRole::Word(vec![word.stem.clone()])))
 }
 
 /// The figure that the last question asked for, if it asked for one in at most one period.
@@ -185,9 +185,9 @@ pub(crate) fn margin_of(before: &Asked, text: &str) -> Option<Vec<Token>> {
         return None;
     }
     let sides = [
-        Token::new("that", TokenPart::Earlier(Box::new(of.clone()))),
-        Token::new("as a percentage of", TokenPart::Cue(Cue::AsShareOf)),
-        Token::new("revenue", TokenPart::Name(revenue)),
+        Token::new("that", TokenRole::Earlier(Box::new(of.clone()))),
+        Token::new("as a percentage of", TokenRole::Cue(Cue::AsShareOf)),
+        Token::new("revenue", TokenRole::Name(revenue)),
     ];
     Some(sides.into_iter().chain(part_words(of)).collect())
 }
@@ -229,7 +229,7 @@ pub(crate) fn with_figure(before: &Asked, tokens: &[Token], at: usize) -> Option
     if !dated && has(tokens, CHANGES) {
         of.spans.append(&mut of.before);
     }
-    *out.get_mut(at)? = Token::new(of.spelled(), TokenPart::Earlier(Box::new(of)));
+    *out.get_mut(at)? = Token::new(of.spelled(), TokenRole::Earlier(Box::new(of)));
     Some(out.split_off(leads))
 }
 

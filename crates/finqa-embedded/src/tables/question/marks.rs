@@ -8,7 +8,7 @@ use finqa_core::regex;
 use regex::Regex;
 
 use super::phrases::{Cue, NamedStatement};
-use super::token::TokenPart;
+use super::token::TokenRole;
 use crate::tables::page::Tables;
 use crate::tables::words::lists;
 
@@ -101,7 +101,7 @@ impl LabelPlaces {
 /// The periods and phrases that are found before the words of a question.
 pub(crate) struct Marks {
     /// Sorted by place.
-    pub(crate) found: Vec<(Range<usize>, TokenPart)>,
+    pub(crate) found: Vec<(Range<usize>, TokenRole)>,
     /// The question with spaces instead of what was found, so that no later pattern or word matches
     /// inside of it.
     pub(crate) rest: String,
@@ -122,9 +122,9 @@ impl Marks {
         out
     }
 
-    fn take(&mut self, at: Range<usize>, part: TokenPart) {
+    fn take(&mut self, at: Range<usize>, role: TokenRole) {
         blank(&mut self.rest, &at);
-        self.found.push((at, part));
+        self.found.push((at, role));
     }
 
     /// Takes "after 2031" as the word for all later years that a schedule has.
@@ -132,10 +132,10 @@ impl Marks {
         let last = AFTER_YEAR.captures(lower).and_then(|found| {
             let year = found.name("year")?.as_str().parse().ok()?;
             let word = tables.after_last(year)?;
-            Some((found.get(0)?.range(), TokenPart::Word(vec![word])))
+            Some((found.get(0)?.range(), TokenRole::Word(vec![word])))
         });
-        if let Some((at, part)) = last {
-            self.take(at, part);
+        if let Some((at, role)) = last {
+            self.take(at, role);
         }
     }
 
@@ -143,27 +143,27 @@ impl Marks {
     /// label of the page stays.
     fn take_phrases(&mut self, labels: &LabelPlaces) {
         // What a form takes, later ones do not see: "versus last year" has a relative time too.
-        type Form<'r> = (&'r Regex, fn(&str) -> Option<TokenPart>);
+        type Form<'r> = (&'r Regex, fn(&str) -> Option<TokenRole>);
         let forms: [Form<'_>; 9] = [
             (&EACH, each),
-            (&YEAR_AGO, |_| Some(TokenPart::Cue(Cue::YearAgo))),
-            (&RELATIVE_TIME, |_| Some(TokenPart::Filler)),
-            (&PER_YEAR, |_| Some(TokenPart::PerYear)),
+            (&YEAR_AGO, |_| Some(TokenRole::Cue(Cue::YearAgo))),
+            (&RELATIVE_TIME, |_| Some(TokenRole::Filler)),
+            (&PER_YEAR, |_| Some(TokenRole::PerYear)),
             (&STATEMENT, |name| {
-                Some(TokenPart::Statement(NamedStatement::read(name)))
+                Some(TokenRole::Statement(NamedStatement::read(name)))
             }),
-            (&BOTH_TERMS, |_| Some(TokenPart::BothTerms)),
-            (&OF_LAST, |_| Some(TokenPart::Filler)),
-            (&WHICH_PERIOD, |_| Some(TokenPart::Filler)),
-            (&FIRST_MONTHS, |_| Some(TokenPart::Filler)),
+            (&BOTH_TERMS, |_| Some(TokenRole::BothTerms)),
+            (&OF_LAST, |_| Some(TokenRole::Filler)),
+            (&WHICH_PERIOD, |_| Some(TokenRole::Filler)),
+            (&FIRST_MONTHS, |_| Some(TokenRole::Filler)),
         ];
-        for (form, part) in forms {
+        for (form, role) in forms {
             for found in form.captures_iter(&self.rest.clone()) {
-                let part = found.get(0).and_then(|all| part(all.as_str()));
+                let role = found.get(0).and_then(|all| role(all.as_str()));
                 let unit = found.name("unit").or(found.get(0));
                 let at = unit.map(|unit| unit.range()).filter(|at| !labels.has(at));
-                if let (Some(at), Some(part)) = (at, part) {
-                    self.take(at, part);
+                if let (Some(at), Some(role)) = (at, role) {
+                    self.take(at, role);
                 }
             }
         }
@@ -181,7 +181,7 @@ impl Marks {
                 period.months = tables.length_to_date().or(period.months);
             }
             if !labels.has(&at) {
-                self.found.push((at, TokenPart::Period(period)));
+                self.found.push((at, TokenRole::Period(period)));
             }
         }
     }
@@ -189,7 +189,7 @@ impl Marks {
 
 /// The number and length of the periods that a match of [`EACH`] asks for; `None` for "over the
 /// year", which is one period.
-fn each(text: &str) -> Option<TokenPart> {
+fn each(text: &str) -> Option<TokenRole> {
     let words: Vec<&str> = text.split(' ').collect();
     let numbers = ["two", "three", "four", "five", "six"];
     let count = words.iter().find_map(|word| {
@@ -205,5 +205,5 @@ fn each(text: &str) -> Option<TokenPart> {
     let first = rest.find(|word| !lists("in for over during", word))?;
     let all = lists("each every", first);
     let last = words.iter().any(|word| lists("last past latest", word));
-    (all || last && count.is_some()).then_some(TokenPart::Each(count, months))
+    (all || last && count.is_some()).then_some(TokenRole::Each(count, months))
 }

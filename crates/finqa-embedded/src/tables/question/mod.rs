@@ -1,4 +1,4 @@
-//! Splits a question into tokens and decides the part of each: a word of a label, a known name, a
+//! Splits a question into tokens and decides the role of each: a word of a label, a known name, a
 //! cue for an operation, a period, or a filler.
 
 pub(super) mod asked;
@@ -23,7 +23,7 @@ use crate::tables::words::{FILLERS, NOISE, STATES, VERBS, is_light, lists, stems
 use marks::{LabelPlaces, Marks};
 use names::name_at;
 use phrases::{Cue, cue_at};
-use token::{Token, TokenPart};
+use token::{Token, TokenRole};
 
 /// Adverbs inside the name of a figure that do not change it: "taxes actually paid".
 static ADVERBS: LazyLock<Regex> =
@@ -100,17 +100,17 @@ pub(crate) fn read(tables: &Tables, question: &str) -> Vec<Token> {
     let mut at = 0;
     while let Some(word) = words.words.get(at) {
         tokens.take_marks(word.range.start);
-        let (length, part) = words.part(at, word, &tokens);
-        let part = words.unless_proper(at, word, part);
+        let (length, role) = words.role(at, word, &tokens);
+        let role = words.unless_proper(at, word, role);
         let said = words.texts.get(at..at + length).unwrap_or_default();
         let spelled = words.spelled_in_label(word).map(str::to_owned);
-        let names = matches!(part, TokenPart::Word(_) | TokenPart::Name(..));
+        let names = matches!(role, TokenRole::Word(_) | TokenRole::Name(..));
         let text = spelled.unwrap_or_else(|| said.join(" "));
-        tokens.out.push(Token { text, part });
+        tokens.out.push(Token { text, role });
         at += length;
         // A comma after a name can end an operand: "A, B and C".
         if names && words.words.get(at - 1).is_some_and(|word| word.comma) {
-            tokens.out.push(Token::new(",", TokenPart::Filler));
+            tokens.out.push(Token::new(",", TokenRole::Filler));
         }
     }
     tokens.take_marks(usize::MAX);
@@ -164,14 +164,14 @@ fn words(text: &str) -> Vec<Word<'_>> {
 /// The tokens read so far, and the periods and phrases that follow.
 struct Tokens<'q> {
     lower: &'q str,
-    marks: std::vec::IntoIter<(Range<usize>, TokenPart)>,
+    marks: std::vec::IntoIter<(Range<usize>, TokenRole)>,
     out: Vec<Token>,
     /// Where the last period or phrase ends.
     end: usize,
 }
 
 impl Tokens<'_> {
-    fn next_mark(&self) -> Option<&(Range<usize>, TokenPart)> {
+    fn next_mark(&self) -> Option<&(Range<usize>, TokenRole)> {
         self.marks.as_slice().first()
     }
 
@@ -187,17 +187,17 @@ impl Tokens<'_> {
     /// Adds the periods and phrases that begin at `start` or before it.
     fn take_marks(&mut self, start: usize) {
         while self.next_start().is_some_and(|at| at <= start)
-            && let Some((range, part)) = self.marks.next()
+            && let Some((range, role)) = self.marks.next()
         {
             // "2019-2021" has two ends and gets a dash between them; "2019, 2020" is a list.
             let between = self.lower.get(self.end..range.start).unwrap_or_default();
             let dated = self.ends_in_period() && !between.contains(',');
             self.end = range.end;
             let text = self.lower.get(range).unwrap_or_default().to_owned();
-            if dated && matches!(part, TokenPart::Period(_)) {
-                self.out.push(Token::new("-", TokenPart::Filler));
+            if dated && matches!(role, TokenRole::Period(_)) {
+                self.out.push(Token::new("-", TokenRole::Filler));
             }
-            self.out.push(Token { text, part });
+            self.out.push(Token { text, role });
         }
     }
 }
@@ -218,9 +218,9 @@ struct QuestionWords<'q> {
 }
 
 impl QuestionWords<'_> {
-    /// The number of words of the name, cue or other token at a word, and its part. A name precedes
+    /// The number of words of the name, cue or other token at a word, and its role. A name precedes
     /// a cue that is not longer.
-    fn part(&self, at: usize, word: &Word<'_>, before: &Tokens<'_>) -> (usize, TokenPart) {
+    fn role(&self, at: usize, word: &Word<'_>, before: &Tokens<'_>) -> (usize, TokenRole) {
         let cue = self.cue(at, word, before);
         let name = name_at(self.texts.get(at..).unwrap_or_default());
         let name = name.filter(|(length, _)| cue.is_none_or(|(_, of_cue)| *length >= of_cue));
@@ -228,33 +228,33 @@ impl QuestionWords<'_> {
         let own = own.or_else(|| self.spelled_in_label(word));
         let over = || self.is_over_of_label(at, word, before);
         if let Some(own) = own.or_else(|| over().then_some(word.text)) {
-            return (1, TokenPart::Word(vec![own.to_owned()]));
+            return (1, TokenRole::Word(vec![own.to_owned()]));
         }
         let next = self.start(at + 1);
         // This "per" does not divide. In a report, it is a filler in "per diluted share".
         if self.pers.contains(&word.range) && cue.is_some() && name.is_none() {
-            let part = if self.tables.is_single_table() || self.units.contains(&next) {
-                TokenPart::Word(word.stems.clone())
+            let role = if self.tables.is_single_table() || self.units.contains(&next) {
+                TokenRole::Word(word.stems.clone())
             } else {
-                TokenPart::Filler
+                TokenRole::Filler
             };
-            return (1, part);
+            return (1, role);
         }
         if let Some((length, named)) = name {
-            return (length, TokenPart::Name(named));
+            return (length, TokenRole::Name(named));
         }
         if let Some((cue, length)) = cue {
-            return (length, TokenPart::Cue(cue));
+            return (length, TokenRole::Cue(cue));
         }
         if self.is_filler(at, word) {
-            return (1, TokenPart::Filler);
+            return (1, TokenRole::Filler);
         }
         // "Sales after refunds" means sales net of refunds.
         let follows = before.next_start().is_none_or(|mark| mark > next);
         if !self.tables.is_single_table() && word.text == "after" && at > 0 && follows {
-            return (1, TokenPart::Word(vec!["net".to_owned()]));
+            return (1, TokenRole::Word(vec!["net".to_owned()]));
         }
-        (1, TokenPart::Word(word.stems.clone()))
+        (1, TokenRole::Word(word.stems.clone()))
     }
 
     /// Where a word begins; `usize::MAX` behind the last one.
@@ -269,8 +269,8 @@ impl QuestionWords<'_> {
         let (cue, length) = cue_at(self.texts.get(at..).unwrap_or_default())?;
         let joins_periods = || {
             let next = before.next_mark().filter(|_| before.ends_in_period());
-            next.is_some_and(|(range, part)| {
-                range.start <= self.start(at + 1) && matches!(part, TokenPart::Period(_))
+            next.is_some_and(|(range, role)| {
+                range.start <= self.start(at + 1) && matches!(role, TokenRole::Period(_))
             })
         };
         let after_verb = || before.out.last().is_some_and(|last| last.is_in(VERBS));
@@ -337,17 +337,17 @@ impl QuestionWords<'_> {
 
     /// Makes a filler or a cue a name if it is spelled as one. A light word such as "Total" keeps
     /// its capital, so that it meets no label by chance.
-    fn unless_proper(&self, at: usize, word: &Word<'_>, part: TokenPart) -> TokenPart {
-        match part {
-            TokenPart::Filler | TokenPart::Cue(_) if self.is_proper(at, word) => {
+    fn unless_proper(&self, at: usize, word: &Word<'_>, role: TokenRole) -> TokenRole {
+        match role {
+            TokenRole::Filler | TokenRole::Cue(_) if self.is_proper(at, word) => {
                 let own = if is_light(word.text) {
                     self.spelled(word)
                 } else {
                     word.text
                 };
-                TokenPart::Word(vec![own.to_owned()])
+                TokenRole::Word(vec![own.to_owned()])
             }
-            part => part,
+            role => role,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::operand::Operand;
 use super::phrases::Cue;
-use super::token::{Token, TokenPart};
+use super::token::{Token, TokenRole};
 use crate::tables::words::{SaidWord, VERBS, is_light, plain_stems};
 
 /// The stem in [`Operand::except`] that separates two names that are left out.
@@ -52,37 +52,37 @@ pub(crate) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
         if excludes {
             continue;
         }
-        match &token.part {
-            TokenPart::Filler | TokenPart::PerYear => {}
-            TokenPart::BothTerms => out.both_terms = true,
-            TokenPart::Each(count, months) => out.each = Some((*count, *months)),
-            TokenPart::Cue(Cue::Except) => {
+        match &token.role {
+            TokenRole::Filler | TokenRole::PerYear => {}
+            TokenRole::BothTerms => out.both_terms = true,
+            TokenRole::Each(count, months) => out.each = Some((*count, *months)),
+            TokenRole::Cue(Cue::Except) => {
                 // The first word, which the label may have too: "Sales outside the US".
                 let said = plain_stems(&token.text).into_iter().take(1);
                 let said = said.map(|stem| SaidWord::new(stem, &token.text));
                 out.except.extend(said);
                 excludes = true;
             }
-            TokenPart::Statement(named) => out.statement = Some(*named),
+            TokenRole::Statement(named) => out.statement = Some(*named),
             // "How much of that was net income?" names a figure besides the earlier one; it is not
             // understood.
-            TokenPart::Earlier(_) if allowed.is_some() && others => return None,
-            TokenPart::Earlier(of) => out.add_earlier(of),
-            TokenPart::Word(_) => out.words.extend(token.words()),
-            TokenPart::Name(named) => out.add_name(*named),
+            TokenRole::Earlier(_) if allowed.is_some() && others => return None,
+            TokenRole::Earlier(of) => out.add_earlier(of),
+            TokenRole::Word(_) => out.words.extend(token.words()),
+            TokenRole::Name(named) => out.add_name(*named),
             // In "from Q3 to Q4 2032", the year belongs to both quarters.
-            TokenPart::Period(span) => out.add_span(*span, year),
-            TokenPart::Cue(Cue::Total) => out.total = true,
+            TokenRole::Period(span) => out.add_span(*span, year),
+            TokenRole::Cue(Cue::Total) => out.total = true,
             // "To" in "what was due to suppliers" joins nothing.
-            TokenPart::Cue(Cue::To) => {}
-            TokenPart::Cue(Cue::And) if allowed.is_none_or(|all| all.contains(&Cue::And)) => {
+            TokenRole::Cue(Cue::To) => {}
+            TokenRole::Cue(Cue::And) if allowed.is_none_or(|all| all.contains(&Cue::And)) => {
                 let after = tokens.get(at..).unwrap_or_default();
                 out.joins |= out.is_named() && after.iter().any(|one| !one.stems().is_empty());
             }
-            TokenPart::Cue(cue) if allowed.is_none_or(|all| all.contains(cue)) => {
+            TokenRole::Cue(cue) if allowed.is_none_or(|all| all.contains(cue)) => {
                 out.percent |= SHARES.contains(cue);
             }
-            TokenPart::Cue(_) => return None,
+            TokenRole::Cue(_) => return None,
         }
     }
     let said = tokens.iter().flat_map(|token| plain_stems(&token.text));
@@ -109,7 +109,7 @@ fn unnamed(tokens: &[Token]) -> Operand {
 /// where the exclusion ends: "Sales outside the US in 2031".
 fn leaves_out(except: &mut Vec<SaidWord>, token: &Token, next: Option<&Token>) -> bool {
     except.extend(token.words());
-    let article = matches!(token.part, TokenPart::Filler) && !token.is_in(VERBS);
+    let article = matches!(token.role, TokenRole::Filler) && !token.is_in(VERBS);
     // "Outside the US and Canada" leaves out both.
     let more = next.is_some_and(|next| !next.stems().is_empty());
     let joins = token.text == "," || token.cue() == Some(Cue::And) && more;

@@ -5,7 +5,7 @@ use super::names::name_at;
 use super::operand::Operand;
 use super::operands::{has, operand, says};
 use super::phrases::Cue;
-use super::token::{Token, TokenPart};
+use super::token::{Token, TokenRole};
 use crate::tables::words::{SaidWord, lists, stems};
 
 /// How the parts of a whole are compared.
@@ -166,7 +166,7 @@ fn measure_and_order(tokens: &[Token]) -> Option<(Measure, Order)> {
 /// True if a token says how the parts are ranked.
 fn is_ranking_word(token: &Token) -> bool {
     // "Second" in "the second quarter" is inside a period, and so it is not a rank.
-    let word = matches!(token.part, TokenPart::Word(_) | TokenPart::Filler);
+    let word = matches!(token.role, TokenRole::Word(_) | TokenRole::Filler);
     token.cue().is_some_and(|cue| RANKING_CUES.contains(&cue))
         || word && RANKING_WORDS.iter().any(|list| token.is_in(list))
 }
@@ -193,7 +193,7 @@ fn noun(tokens: &[Token], which: usize) -> Option<(usize, Vec<SaidWord>)> {
 fn noun_behind(tokens: &[Token], which: usize) -> Option<usize> {
     let rest = tokens.get(which + 1..)?;
     let is_of_phrase = |token: &&Token| {
-        let word = matches!(token.part, TokenPart::Word(_)) && !is_verb(&token.text);
+        let word = matches!(token.role, TokenRole::Word(_)) && !is_verb(&token.text);
         word || is_noun(token) || token.is_in(ADJECTIVES)
     };
     let phrase = rest.iter().take_while(is_of_phrase).count();
@@ -225,7 +225,7 @@ fn is_noun(token: &Token) -> bool {
 
 /// True for a token that can name the parts.
 fn is_name(token: &Token) -> bool {
-    matches!(token.part, TokenPart::Word(_)) || is_noun(token)
+    matches!(token.role, TokenRole::Word(_)) || is_noun(token)
 }
 
 /// True if the word says what the part did, and so is not a part of its noun: "which brand sold

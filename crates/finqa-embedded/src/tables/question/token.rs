@@ -1,4 +1,4 @@
-//! Defines the tokens of a question: its words and phrases, each with its part in the question.
+//! Defines the tokens of a question: its words and phrases, each with its role in the question.
 
 use finqa_core::page::period::Period;
 
@@ -12,12 +12,12 @@ use crate::tables::words::{SaidWord, lists};
 pub(crate) struct Token {
     /// The text in lower case, without the punctuation around it.
     pub(crate) text: String,
-    pub(crate) part: TokenPart,
+    pub(crate) role: TokenRole,
 }
 
 /// The role of a token in a question.
 #[derive(Clone, Debug)]
-pub(crate) enum TokenPart {
+pub(crate) enum TokenRole {
     /// It does not name a figure.
     Filler,
     Cue(Cue),
@@ -39,9 +39,9 @@ pub(crate) enum TokenPart {
 }
 
 impl Token {
-    pub(crate) fn new(text: impl Into<String>, part: TokenPart) -> Self {
+    pub(crate) fn new(text: impl Into<String>, role: TokenRole) -> Self {
         let text = text.into();
-        Self { text, part }
+        Self { text, role }
     }
 
     /// True if its text is a word of a space-separated list.
@@ -50,27 +50,27 @@ impl Token {
     }
 
     pub(crate) fn cue(&self) -> Option<Cue> {
-        match self.part {
-            TokenPart::Cue(cue) => Some(cue),
+        match self.role {
+            TokenRole::Cue(cue) => Some(cue),
             _ => None,
         }
     }
 
     pub(crate) fn period(&self) -> Option<Period> {
-        match self.part {
-            TokenPart::Period(period) => Some(period),
+        match self.role {
+            TokenRole::Period(period) => Some(period),
             _ => None,
         }
     }
 
     pub(crate) fn is_earlier(&self) -> bool {
-        matches!(self.part, TokenPart::Earlier(_))
+        matches!(self.role, TokenRole::Earlier(_))
     }
 
     /// True if it asks for the figure of a part of a year: "monthly", "a quarter".
     pub(crate) fn is_of_part(&self) -> bool {
         let shorter = ["quarter", "month", "week"];
-        matches!(self.part, TokenPart::PerYear)
+        matches!(self.role, TokenRole::PerYear)
             && shorter.iter().any(|one| self.text.ends_with(one))
             || self.is_in("quarterly monthly weekly daily")
     }
@@ -78,8 +78,8 @@ impl Token {
     /// True if it asks for the figure of each year: "a year", "annually".
     pub(crate) fn is_of_each(&self) -> bool {
         let is_each = || self.text.contains("each") || self.text.contains("every");
-        matches!(self.part, TokenPart::PerYear)
-            || matches!(self.part, TokenPart::Each(..)) && is_each()
+        matches!(self.role, TokenRole::PerYear)
+            || matches!(self.role, TokenRole::Each(..)) && is_each()
             || self.is_in("annualized yearly")
     }
 
@@ -89,11 +89,11 @@ impl Token {
         stems.map(|stem| SaidWord::new(stem, &self.text))
     }
 
-    /// The stems of a word or a name; empty for all other parts.
+    /// The stems of a word or a name; empty for all other roles.
     pub(crate) fn stems(&self) -> &[String] {
-        match &self.part {
-            TokenPart::Word(stems) => stems,
-            TokenPart::Name(named) => &named.name.stems,
+        match &self.role {
+            TokenRole::Word(stems) => stems,
+            TokenRole::Name(named) => &named.name.stems,
             _ => &[],
         }
     }
