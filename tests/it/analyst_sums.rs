@@ -175,6 +175,7 @@ fn a_list_of_transactions_has_neither_a_guess_nor_a_sum() {
             assert!(answer["doubt"].is_string(), "{question}: {answer}");
         }
     }
-    let questions = [("What was the amount on 9 January 2031?", "2000")];
-    assert_answers("bank.csv", &list(["-", ""]), &questions);
+    let balances = "Date,Shop,Balance\n2031-01-05,Rewe,987.50\n2031-01-09,Boss,2987.50\n";
+    let questions = [("What was the balance on 9 January 2031?", "2987.50")];
+    assert_answers("bank.csv", balances, &questions);
 }

@@ -178,7 +178,7 @@ impl Tables {
         let is_printed = |expr: &FigureExpr| matches!(expr, FigureExpr::Leaf(_));
         let is_sure =
             |answer: &DirectAnswer| answer.doubt.is_none() && answer.exprs().all(is_printed);
-        let why = "nothing is computed from the rows of a list of transactions";
+        let why = "of a list of transactions, only figures named by day and column are read";
         found
             .ok()
             .filter(is_sure)
