@@ -256,3 +256,23 @@ fn a_figure_is_no_share_of_itself() {
     ];
     assert_answers("key.htm", &read, &questions);
 }
+
+/// The part was left out of the question only, and the highest of the whole company was sure.
+#[test]
+fn the_highest_of_the_whole_is_not_that_without_a_part() {
+    let read = "# Brightwater\n\n## Income statement (in millions)\n\n|  | 2031 | 2030 |\n\
+        |---|---|---|\n| Revenue | 100 | 120 |\n\n## Revenue by country (in millions)\n\n\
+        |  | 2031 | 2030 |\n|---|---|---|\n| Germany | 30 | 80 |\n| France | 70 | 40 |\n\
+        | Total revenue | 100 | 120 |\n";
+    let questions = [
+        ("Which year had the highest revenue?", "2030"),
+        (
+            "Apart from Germany, which year had the highest revenue?",
+            "",
+        ),
+        ("Apart from Germany, in which year was revenue highest?", ""),
+        ("After Germany, which year had the highest revenue?", ""),
+        ("Excluding Germany, what was the lowest revenue?", ""),
+    ];
+    assert_answers("report.md", read, &questions);
+}

@@ -23,7 +23,7 @@ pub(crate) struct Asked {
     pub(crate) since: bool,
     /// Words that ask for something that was not read. The answer is then only a guess.
     pub(crate) unused: Vec<String>,
-    /// Stems of the parts to leave out: "apart from the United States".
+    /// Stems of the parts that a ranking leaves out: "apart from the United States".
     pub(crate) left_out: Vec<String>,
 }
 
@@ -196,9 +196,6 @@ pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
                 left_out,
                 ..Asked::new(Operation::Ranked(ranking), vec![of])
             });
-        }
-        if !left_out.is_empty() {
-            return extreme(rest, single)?.map(|asked| Asked { left_out, ..asked });
         }
     }
     // In "debt in all, current and non-current", both parts are one figure and not a list.
