@@ -49,8 +49,8 @@
 //!           a measure by its formula       measure                      find/measure.rs
 //!           the sum of its printed parts   in_parts                     find/parts.rs
 //!         the figures of a share or ratio  share_operands               compute/pairs.rs
-//!           two figures of one part        of_one_part                  find/lists.rs
-//!           two figures of one table       listed_pair, listed, paired  find/lists.rs
+//!           two figures of one part        of_one_part                  find/together.rs
+//!           two figures of one table       pair_together                find/together.rs
 //!           if these are not sure          surer_pair                   compute/pairs.rs
 //!             a part that adds up          part_of                      find/groups.rs
 //!         the first doubt of these         doubted                      compute/operation.rs
@@ -93,9 +93,10 @@
 //!    period or statement than the question names; another one fits as well, or the labels say more
 //!    than the question; its tag contradicts it; it is a change, and a balance is asked for. In
 //!    each of these cases, a figure with a tag of the right element replaces it (`by_tag` in
-//!    `find/witnesses.rs`). The last doubt is an unclear year. `paired` in `find/lists.rs`, for two
-//!    figures of one table, uses no tags. Computed figures have the doubts of their parts and those
-//!    of `quotient` in `find/mod.rs` and `find/measure.rs`.
+//!    `find/witnesses.rs`). The last doubt is an unclear year. Of two figures of one table
+//!    (`find/together.rs`), the one by which the table was chosen also has the doubt that it has by
+//!    itself. Computed figures have the doubts of their parts and those of `quotient` in
+//!    `find/mod.rs` and `find/measure.rs`.
 //! 2. The operation: `doubted` in `compute/operation.rs` takes the operation's own doubt, then the
 //!    first of its figures, then what the question asks for in vain (`compute/unmet.rs`). The
 //!    largest of a series (`compute/best_part.rs`) and a list of periods (`compute/series.rs`) have

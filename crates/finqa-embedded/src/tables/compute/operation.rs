@@ -72,7 +72,7 @@ impl Tables {
                 };
             }
             Operation::Larger { largest } => {
-                let pair = self.as_losses(operands, self.listed_pair(operands)?)?;
+                let pair = self.as_losses(operands, self.pair_together(operands)?)?;
                 (self.larger(&pair, *largest)?, pair.into())
             }
         };
@@ -181,7 +181,7 @@ impl Tables {
     fn all_of(&self, operands: &[Operand]) -> TableResult<Vec<Amount>> {
         match operands {
             [of] => self.series(of, None),
-            _ => self.listed(operands),
+            _ => self.found_together(operands),
         }
     }
 
@@ -189,7 +189,7 @@ impl Tables {
     fn pair(&self, asked: &Asked) -> TableResult<[Amount; 2]> {
         let pair = match asked.operands.as_slice() {
             [of] => self.change_operands(of, asked.since)?,
-            operands => self.listed_pair(operands)?,
+            operands => self.pair_together(operands)?,
         };
         self.check_comparable(&pair)?;
         Ok(pair)

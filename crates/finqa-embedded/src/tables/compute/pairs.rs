@@ -21,7 +21,7 @@ impl Tables {
             self.check_comparable(&pair)?;
             return Ok(pair);
         }
-        let mut pair = match (self.listed_pair(operands), operands) {
+        let mut pair = match (self.pair_together(operands), operands) {
             // A whole without a row of its own is the sum of all rows.
             (Err(_), [part, whole]) if whole.total && self.is_single_table() => {
                 let all = self.in_labels(whole, None)?;

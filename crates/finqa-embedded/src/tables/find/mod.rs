@@ -11,7 +11,7 @@
 //! - `parts`: a sum of rows that are parts of the figure, and a whole without a part.
 //! - `sums`: adds up amounts, and checks that they have one unit.
 //! - `over_time`: figures of several periods that must not be added up.
-//! - `lists`: the figures of several operands, if possible in one row or column.
+//! - `together`: the figures of several operands, if possible in one row or column.
 //! - `groups`: the rows or columns that add up to a whole.
 //! - `whole_label`: a question that repeats a label in full.
 //! - `sentences`: a sentence of a report that states the figure.
@@ -19,7 +19,6 @@
 pub(super) mod fit;
 pub(super) mod groups;
 pub(super) mod label_fit;
-pub(super) mod lists;
 pub(super) mod measure;
 pub(super) mod over_time;
 pub(super) mod parts;
@@ -28,6 +27,7 @@ pub(super) mod printed;
 pub(super) mod sentences;
 pub(super) mod statements;
 pub(super) mod sums;
+pub(super) mod together;
 pub(super) mod whole_label;
 pub(super) mod witnesses;
 
@@ -308,12 +308,13 @@ impl Tables {
     /// A part divided by a whole, as a percentage: an operating margin. `None` if it cannot be
     /// computed.
     fn quotient(&self, part: &Operand, whole: &Operand, asked: Option<Period>) -> Option<Amount> {
-        // `listed_pair` takes the period from the operands, and `asked` may be that of another one.
+        // `pair_together` takes the period from the operands, and `asked` may be that of another
+        // one.
         let spans = asked.into_iter().collect();
         let pair = [part.of_spans(spans), whole.clone()];
         let [part, whole] = match self.of_one_part(&pair, asked) {
             Some(pair) => pair,
-            None => self.listed_pair(&pair).ok()?,
+            None => self.pair_together(&pair).ok()?,
         };
         let doubt = part.doubt.clone().or_else(|| whole.doubt.clone());
         let doubt = doubt.or_else(|| self.may_be_credit(&part));

@@ -14,7 +14,7 @@ impl Tables {
     /// the North". `Open` if they are in different tables, or if two operands are the same cell.
     /// Operands that name whole rows, exclude a part or are a sum of two rows are found one by one,
     /// in any table.
-    pub(crate) fn listed(&self, operands: &[Operand]) -> TableResult<Vec<Amount>> {
+    pub(crate) fn found_together(&self, operands: &[Operand]) -> TableResult<Vec<Amount>> {
         let common = common_period(operands);
         let figures = |near: Option<Place>| -> TableResult<Vec<Amount>> {
             let figures = operands.iter().map(|of| self.figure_near(of, common, near));
@@ -50,9 +50,11 @@ impl Tables {
         Ok(found)
     }
 
-    /// The figures of exactly two operands, found as [`Self::listed`] finds them.
-    pub(crate) fn listed_pair(&self, operands: &[Operand]) -> TableResult<[Amount; 2]> {
-        self.listed(operands)?.try_into().map_err(|_| Doubt::Open)
+    /// The figures of exactly two operands, found as [`Self::found_together`] finds them.
+    pub(crate) fn pair_together(&self, operands: &[Operand]) -> TableResult<[Amount; 2]> {
+        self.found_together(operands)?
+            .try_into()
+            .map_err(|_| Doubt::Open)
     }
 
     /// The figures of two operands about one part of the company, if each is sure and both rows
