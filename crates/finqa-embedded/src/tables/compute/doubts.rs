@@ -182,7 +182,7 @@ impl Tables {
         let other = answer.places().find_map(|at| {
             let (table, row) = (self.table(at)?, self.row(at)?);
             let name = self.full_name(at);
-            let texts = [name.as_str(), &row.heading, &table.above];
+            let texts = [name.as_str(), &row.section_text, &table.above];
             let is_other = !texts.iter().any(|text| HELD_FOR_SALE.is_match(text));
             is_other.then_some(name)
         })?;
@@ -196,7 +196,10 @@ impl Tables {
         let scope = answer.places().find_map(|at| {
             let (table, row, column) = (self.table(at)?, self.row(at)?, self.column(at)?);
             // The nearest text with either word decides. A text with both words decides nothing.
-            let mut texts = [&*column.printed, &row.heading, &table.above, &self.head].into_iter();
+            let mut texts = [
+                &*column.printed, &row.section_text, &table.above, &self.head,
+            ]
+            .into_iter();
             let (alone, group) = texts.find_map(|text| {
                 let found = (ALONE.captures(text), CONSOLIDATED.is_match(text));
                 (found.0.is_some() || found.1).then_some(found)

@@ -96,7 +96,7 @@ impl Tables {
         let apart = |two: &[FitFigure]| match two {
             [a, b] => row(a)
                 .zip(row(b))
-                .is_some_and(|(a, b)| a.printed == b.printed && a.heading != b.heading),
+                .is_some_and(|(a, b)| a.printed == b.printed && a.section_text != b.section_text),
             _ => true,
         };
         let column = |one: &FitFigure| (one.place.table, one.place.column);

@@ -201,7 +201,7 @@ impl Tables {
         if let Some(noun) = noun
             && self.is_single_table()
             && !table.title.iter().all(generic)
-            && !noun.iter().any(|word| table.is_heading(&word.stem))
+            && !noun.iter().any(|word| table.is_in_corner(&word.stem))
         {
             let noun = spelled(noun);
             return missing(format!(
@@ -217,10 +217,10 @@ impl Tables {
     fn retain_rows_of(&self, noun: Option<&[SaidWord]>, lines: &mut Vec<Line>) -> TableResult<()> {
         let table = self.tables.first().filter(|table| table.single);
         if let (Some(table), Some(noun)) = (table, noun)
-            && noun.iter().any(|word| table.is_heading(&word.stem))
+            && noun.iter().any(|word| table.is_in_corner(&word.stem))
         {
             lines.retain(|line| line.by_rows);
-            let says = |word: &SaidWord| table.is_heading(&word.stem) || self.says(&word.stem);
+            let says = |word: &SaidWord| table.is_in_corner(&word.stem) || self.says(&word.stem);
             if let Some(word) = noun.iter().find(|word| !says(word)) {
                 return missing(format!("the page does not mention {:?}", word.text));
             }
@@ -254,7 +254,7 @@ impl Tables {
         let by_heading = self.is_of_one_label(line);
         for one in &line.figures {
             let name = match self.row(one.place) {
-                Some(row) if by_heading => row.heading.to_string(),
+                Some(row) if by_heading => row.section_text.to_string(),
                 _ => {
                     let label = self.labels_of(one.place).nth(usize::from(!line.by_rows));
                     label.map_or_else(String::new, |label| label.name.clone())

@@ -185,7 +185,7 @@ impl ReportTable {
     }
 
     /// True if the corner of a single table has the word. It is about all rows then.
-    pub(crate) fn is_heading(&self, word: &str) -> bool {
+    pub(crate) fn is_in_corner(&self, word: &str) -> bool {
         self.single && self.title.iter().any(|own| same_word(own, word))
     }
 }

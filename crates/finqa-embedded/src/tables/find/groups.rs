@@ -351,12 +351,12 @@ fn rows_that_add_up(
     }
     let mut repeated: BTreeMap<String, Vec<Part>> = BTreeMap::new();
     for (at, row) in table.body() {
-        if let Some(figure) = figure(at, column).filter(|_| !row.heading.is_empty()) {
+        if let Some(figure) = figure(at, column).filter(|_| !row.section_text.is_empty()) {
             let name = row.printed.to_lowercase().replace("(loss)", "");
             // Treat "Operating loss" under one segment like "Operating income" under the others.
             let name = name.replace("loss", "income").trim().to_owned();
             let parts = repeated.entry(name).or_default();
-            parts.push((row.heading.to_string(), figure));
+            parts.push((row.section_text.to_string(), figure));
         }
     }
     let found = repeated.into_values().filter(|parts| {

@@ -73,7 +73,7 @@ impl ReportTable {
         let row = self.rows.get(figure.place.row)?;
         let column = self.columns.get(figure.place.column)?;
         let says = |word: &String| row.says(word) || column.label.says(word);
-        let loose = |word: &String| is_loose(word) || self.is_heading(word);
+        let loose = |word: &String| is_loose(word) || self.is_in_corner(word);
         if !reading.iter().all(|word| says(word) || loose(word)) {
             return None;
         }
@@ -244,7 +244,7 @@ impl Comparison<'_> {
         let spent = !COST_STEMS.contains(word)
             || names_cost(&row.printed)
             || self.is_charge()
-            || self.table.statement.is_some() && names_cost(&row.heading);
+            || self.table.statement.is_some() && names_cost(&row.section_text);
         let soft = self.weights.is_soft(word) || is_light(word);
         word != "net" && soft && !SCOPES.contains(&word.as_str()) && spent
     }

@@ -179,7 +179,7 @@ impl Tables {
             return Ok(());
         };
         let says =
-            |word: &String| self.says(word) || LOOSE.contains(word) || table.is_heading(word);
+            |word: &String| self.says(word) || LOOSE.contains(word) || table.is_in_corner(word);
         let word = of.words.iter().find(|word| !says(&word.stem));
         let unnamed = of.names.iter().find(|one| {
             let mut names = one.concept.names.iter();

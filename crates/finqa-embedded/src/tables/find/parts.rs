@@ -97,7 +97,7 @@ impl Tables {
         let names: Vec<HashSet<String>> = readings.iter().map(|one| core(one, VAGUE)).collect();
         self.statements(Statement::Flows).find_map(|table| {
             let (start, first) = table.body().find(|(_, row)| {
-                let section = core(&plain_stems(&row.heading), VAGUE);
+                let section = core(&plain_stems(&row.section_text), VAGUE);
                 !section.is_empty() && names.contains(&section)
             })?;
             let section = &first.section;

@@ -219,7 +219,7 @@ impl Tables {
     /// The name of a cell with its section: "Assets: Cash, 2031".
     fn placed_name(&self, one: &FitFigure) -> String {
         let row = self.row(one.place);
-        let section = row.map_or("", |row| row.heading.trim_end_matches([':', ' ']));
+        let section = row.map_or("", |row| row.section_text.trim_end_matches([':', ' ']));
         match section {
             "" => self.full_name(one.place),
             _ => format!("{section}: {}", self.full_name(one.place)),

@@ -86,7 +86,7 @@ pub(crate) struct ReportRow {
     pub(crate) printed: String,
     pub(crate) label: Label,
     /// The text of the section headings above the row; `section` has its stems.
-    pub(crate) heading: Arc<str>,
+    pub(crate) section_text: Arc<str>,
     pub(crate) section: Arc<[String]>,
     /// True for a row of a budget or a forecast.
     pub(crate) plan: bool,
@@ -246,7 +246,7 @@ impl ReportTable {
                 _ => false,
             };
             if !apart {
-                (row.heading, row.section) = section.clone();
+                (row.section_text, row.section) = section.clone();
             }
             let blank = row.cells.iter().all(Option::is_none) && row.unread.is_empty();
             let heading = at > 0 && blank;

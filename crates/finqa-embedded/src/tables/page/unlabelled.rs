@@ -69,7 +69,7 @@ fn name_of(row: &ReportRow, above: &[ReportRow]) -> Option<String> {
         return named(whole).then(|| format!("{name}, net"));
     }
     let sum = |column| above.iter().map(|part| number(part, column)).sum();
-    let heading = row.heading.trim().trim_end_matches(':');
+    let heading = row.section_text.trim().trim_end_matches(':');
     let is_total = above.iter().all(named) && above.len() > 1 && !heading.is_empty();
     (is_total && is_each(&sum)).then(|| format!("Total {heading}"))
 }
