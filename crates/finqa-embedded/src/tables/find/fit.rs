@@ -21,7 +21,8 @@ pub(crate) const HEAVY: f64 = 10.0;
 /// Bonus for a label with the words of the question over one with another name of the figure.
 const SAID: f64 = 0.03;
 
-/// A figure that may be the one asked for, with its score.
+/// A figure that may be the one asked for, with its score. `full` and `unqualified` decide whether
+/// the figure is in doubt; `score` only orders the figures and shows which of them are tied.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FitFigure {
     pub(crate) place: Place,
@@ -29,8 +30,7 @@ pub(crate) struct FitFigure {
     /// True if the labels have all words of the operand and no other word that names something.
     pub(crate) full: bool,
     /// True if `full`, and section and title say no more than the operand either, and the labels do
-    /// not mean the opposite ("net loss" for "net income"). It does not say that the table is a
-    /// single one, which is the only table of a user's page (`Tables::is_single_table`).
+    /// not mean the opposite ("net loss" for "net income").
     pub(crate) unqualified: bool,
     /// False in a statement of a period if the section says more than where the row is and than
     /// the reading: "Share-based compensation included in expenses". In a balance sheet, rows with

@@ -1,4 +1,11 @@
 //! Scores how well the labels of a figure fit the words of a question.
+//!
+//! - In a report: the share, by weight, of the reading's words that the labels have, minus what the
+//!   labels of the row and the column and the section say in addition, plus a bonus for a primary
+//!   statement. `fit` then adds a bonus for the question's own words, and subtracts for a
+//!   percentage or an amount that is not asked for.
+//! - In a single table, whose labels must have all words of the reading: minus the cost of each
+//!   word that is not asked for.
 
 use finqa_core::page::Statement;
 
@@ -194,7 +201,7 @@ impl Comparison<'_> {
     fn found(&self) -> Option<(f64, bool)> {
         let (mut all, mut found, mut named, mut missing) = (0.0, 0.0, false, false);
         for word in self.reading {
-            let (share, names) = self.place(word);
+            let (share, names) = self.credit_of(word);
             named |= names;
             let mut weight = self.weights.of(word);
             if share <= 0.0 && self.can_lack(word) {
@@ -210,7 +217,7 @@ impl Comparison<'_> {
 
     /// The share of a word's weight that counts, by the label that has it, and whether the word
     /// names the figure there.
-    fn place(&self, word: &String) -> (f64, bool) {
+    fn credit_of(&self, word: &String) -> (f64, bool) {
         let (table, row, column) = (self.table, self.row, self.column);
         let has = |label: &Label| label.words.contains(word) || label.aside.contains(word);
         if self.own.contains(word) {
