@@ -78,10 +78,10 @@
 //!   takes its period from the first. `whole` of the first is a copy of the second, because a part
 //!   can be a heading above a row with the name of the whole.
 //! - Figures: `share_operands` tries `of_one_part`, which has none, because only the first operand
-//!   has words outside of names. `listed_pair` calls `paired`, which adds up scores. "Gas pipes"
-//!   fits with 1.00. "Net sales" of the statement of income fits with 1.08, but is in another
-//!   table. "Total net sales" of the segments fits with 1.03 and gets 0.3 (`TOGETHER`), because it
-//!   is in the same column: 2.33 for the pair. `surer_pair` keeps it.
+//!   has words outside of names. `pair_together` looks for both in the row or column of each:
+//!   "Gas pipes" fits with 1.00, and "Total net sales" of the segments, in its column, with 1.03.
+//!   "Net sales" of the statement of income fits with 1.08, but has no gas pipes beside it.
+//!   `surer_pair` keeps the pair.
 //! - Doubts: none. Both rows say no more than the question, and the other figure that fits as well
 //!   has the same value.
 //! - Answer: `divide(437.7, 1250.4)`. Both figures are in a note, so the confidence is 0.97².

@@ -9,8 +9,17 @@ use crate::tables::page::{Doubt, TableResult, Tables, missing_if, open_if};
 use crate::tables::question::operand::Operand;
 
 impl Tables {
-    /// The part and the whole of a share, or the two sides of a ratio. On a page with a single
-    /// table, the part must not be below zero and the whole must be above zero.
+    /// The part and the whole of a share, or the two sides of a ratio: the first of these pairs
+    /// that is found.
+    ///
+    /// 1. In a report, two sure figures of one part of the company (`of_one_part`).
+    /// 2. Two figures found together (`pair_together`). In a report, both must be sure, and neither
+    ///    operand a measure with a formula.
+    /// 3. In a report (`surer_pair`): a part of a group that adds up to the sure whole (`part_of`);
+    ///    two figures found one by one; or the pair of 2 with its doubt.
+    /// 4. In a single table, for a total without a row of its own, the sum of all rows.
+    ///
+    /// In a single table, the part must not be below zero and the whole must be above zero.
     pub(crate) fn share_operands(
         &self,
         operands: &[Operand],

@@ -10,10 +10,13 @@ use crate::tables::page::{Doubt, TableResult, Tables, open_if};
 use crate::tables::question::operand::Operand;
 
 impl Tables {
-    /// The figures of several operands, if possible in one row or column, as in "sales and staff of
-    /// the North". `Open` if they are in different tables, or if two operands are the same cell.
-    /// Operands that name whole rows, exclude a part or are a sum of two rows are found one by one,
-    /// in any table.
+    /// The figures of several operands, by the first of these cases:
+    ///
+    /// 1. An operand names whole rows, excludes a part or is a sum of two rows: each figure is
+    ///    found by itself, in any table.
+    /// 2. Otherwise: in one row or column if possible, as in "sales and staff of the North", and if
+    ///    possible without a doubt. `Open` if they are in different tables, or if two operands are
+    ///    the same cell.
     pub(crate) fn found_together(&self, operands: &[Operand]) -> TableResult<Vec<Amount>> {
         let common = common_period(operands);
         let figures = |near: Option<Place>| -> TableResult<Vec<Amount>> {
