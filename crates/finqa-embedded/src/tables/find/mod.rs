@@ -15,6 +15,10 @@
 //! - `groups`: the rows or columns that add up to a whole.
 //! - `whole_label`: a question that repeats a label in full.
 //! - `sentences`: a sentence of a report that states the figure.
+//!
+//! Names in this folder: `of` is an operand, `asked` the period asked for (in `compute`, an
+//! `Asked`), `one` a figure or an amount, `at` a figure or its place, `near` a cell in whose row or
+//! column the figure should be, `single` the only table of a user's page, `part` the numerator.
 
 pub(super) mod fit;
 pub(super) mod groups;

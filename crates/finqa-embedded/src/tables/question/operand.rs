@@ -45,7 +45,9 @@ pub(crate) struct Operand {
     pub(crate) words: Vec<SaidWord>,
     /// The known names in the question.
     pub(crate) names: Vec<NamedConcept>,
-    /// The figure that it may be a part of: "sales" in "what share of sales came from Europe".
+    /// A copy of the other operand of a share, in a report only: "sales" in "what share of sales
+    /// came from Europe". `readings` adds its names, because a row "Sales" under "Europe" may be
+    /// the part.
     pub(crate) whole: Option<Box<Operand>>,
     /// The periods asked for, in the order of the question; empty if the question names none.
     pub(crate) spans: Vec<Period>,

@@ -18,7 +18,7 @@ pub(crate) struct Token {
 /// The role of a token in a question.
 #[derive(Clone, Debug)]
 pub(crate) enum TokenRole {
-    /// It does not name a figure.
+    /// It names no figure, but its text may separate operands: "came", "from", "in".
     Filler,
     Cue(Cue),
     /// A word of a figure's name, as stems; some words have several.
