@@ -1,4 +1,4 @@
-//! Looks up a cell of the tables by its place, and names it.
+//! Looks up a cell of the tables by its place, names it, and finds its period.
 
 use finqa_core::page::period::Period;
 

@@ -434,6 +434,8 @@ impl Label {
 }
 
 impl ReportColumn {
+    /// Reads the heading of a column. In a report, the words of [`Label::read`] are read again with
+    /// those in brackets, which say which figures these are ("2031 (restated)"), except a unit.
     fn read(printed: &str, single: bool, days: DayOrder) -> Self {
         let mut label = Label::read(printed, single, days);
         if !single {
@@ -455,7 +457,9 @@ impl ReportColumn {
 }
 
 impl ReportRow {
-    /// Reads the label of a row. The caller fills in the cells and the section.
+    /// Reads the label of a row. The caller fills in the cells and the section. In a report, the
+    /// words of a label without a year are read again and its period is dropped, because
+    /// "12 months" is then a part of the row's name.
     pub(super) fn read(printed: &str, table: &ReportTable, days: DayOrder) -> Self {
         let mut label = Label::read(printed, table.single, days);
         if !table.single && label.period.is_none_or(|period| period.end.year.is_none()) {
