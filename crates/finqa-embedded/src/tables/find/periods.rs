@@ -102,22 +102,11 @@ impl Tables {
         )))
     }
 
-    /// The reason why this row has no figure for a period.
+    /// The reason why this row has no figure for a period: only it has none, or no row has one.
     pub(crate) fn no_period(&self, one: &FitFigure, asked: Period) -> Doubt {
-        let mut all = (0..self.tables.len()).flat_map(|at| self.periods_of(at));
-        let name = self.name_of(one.place);
-        let fits = |period: Period| self.fits(Some(period), Some(asked));
-        let of_year = |period: Period| period.end.year == asked.end.year;
-        Doubt::missing(if one.period.is_none() && self.is_single_table() {
-            format!("the table has {name} for no {asked}")
-        } else if all.clone().any(fits) {
-            format!("{name} has no figure of {asked}")
-        } else if self.is_single_table()
-            && asked.end.month.is_none()
-            && asked.length() == 12
-            && all.any(of_year)
-        {
-            format!("the page has only a part of {asked}")
+        let mut all = self.figures();
+        Doubt::missing(if all.any(|one| self.fits(one.period, Some(asked))) {
+            format!("{} has no figure of {asked}", self.name_of(one.place))
         } else {
             format!("the page has no {asked}")
         })
