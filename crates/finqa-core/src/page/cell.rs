@@ -397,6 +397,16 @@ impl CellNumber {
         Some((number, alone))
     }
 
+    /// The literal without its percent sign.
+    pub fn bare(&self) -> &str {
+        self.literal.trim_end_matches('%')
+    }
+
+    /// The number in units: 5,000,000 for "5" in millions.
+    pub fn in_units(&self) -> f64 {
+        self.value * self.scale.map_or(1.0, Scale::factor)
+    }
+
     /// The printed digits as a literal, if the file stores more digits than it prints.
     pub fn printed(&self) -> Option<&str> {
         self.rare.as_ref()?.printed.as_deref()

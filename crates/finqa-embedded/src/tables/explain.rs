@@ -241,7 +241,7 @@ impl Tables {
         let title = table.map_or("", |table| table.above.trim());
         let cell = self.cell(place);
         ExplainedFigure {
-            value: cell.map_or_else(String::new, |cell| cell.literal().into_owned()),
+            value: cell.map_or_else(String::new, |cell| cell.bare().to_owned()),
             id: self.cell_id(place),
             row: row.map_or_else(String::new, |row| row.printed.trim().to_owned()),
             column: column.map_or_else(String::new, |column| column.printed.trim().to_owned()),

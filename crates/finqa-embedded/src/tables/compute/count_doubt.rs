@@ -5,13 +5,12 @@
 use crate::reading::outflow::names_cost;
 use crate::tables::find::Amount;
 use crate::tables::find::statements::{BALANCES, FLOWS};
-use crate::tables::page::figure::ReportFigure;
 use crate::tables::page::table::{ReportRow, ReportTable};
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::names::amount_named;
 use crate::tables::words::lists;
 use finqa_core::number::Scale;
-use finqa_core::page::without_unit;
+use finqa_core::page::{CellNumber, without_unit};
 
 /// Plurals that do not end like one.
 const PLURALS: &str = "aircraft people cattle sheep fish livestock";
@@ -60,8 +59,8 @@ impl ReportTable {
         }
         let scaled = |row: &ReportRow| -> Vec<bool> {
             let figures = row.cells.iter().flatten();
-            let figures = figures.filter(|cell: &&ReportFigure| cell.scale.is_some());
-            figures.map(|cell| cell.literal().contains('.')).collect()
+            let figures = figures.filter(|cell: &&CellNumber| cell.scale.is_some());
+            figures.map(|cell| cell.literal.contains('.')).collect()
         };
         let others = self.rows.iter().filter(|other| !std::ptr::eq(*other, row));
         let others = others.map(scaled).filter(|cells| !cells.is_empty());

@@ -84,7 +84,7 @@ impl Tables {
             return None;
         };
         let place = own.source?;
-        let literal = self.cell(place)?.printed()?;
+        let literal = self.cell(place)?.printed()?.trim_end_matches('%');
         let mut printed = leaf(literal, place)?;
         // The answer keeps its sign, which may differ from that of the cell.
         if (printed.value < 0.0) != (own.value < 0.0) {

@@ -160,7 +160,7 @@ impl ReportTable {
     pub(crate) fn figure(&self, row: usize, column: usize) -> Option<FitFigure> {
         let figure = self.rows.get(row)?.cells.get(column)?.as_ref()?;
         Some(FitFigure {
-            value: figure.value(),
+            value: figure.in_units(),
             percent: figure.percent,
             ..self.unknown(row, column)
         })

@@ -6,12 +6,12 @@
 use std::collections::{BTreeMap, HashSet};
 
 use finqa_core::number::within;
+use finqa_core::page::CellNumber;
 use finqa_core::page::period::Period;
 
 use super::Amount;
 use super::fit::FitFigure;
 use crate::tables::page::Tables;
-use crate::tables::page::figure::ReportFigure;
 use crate::tables::page::table::{Label, Place, ReportTable};
 use crate::tables::question::operand::Operand;
 use crate::tables::question::rank_question::{PART_NOUNS, PLACE_NOUNS};
@@ -270,9 +270,9 @@ impl Group {
 }
 
 /// The value of one unit in the last printed digit of a cell: 100,000 for "1.5" in millions.
-fn last_digit(cell: &ReportFigure) -> f64 {
-    let literal = cell.literal();
-    let decimals = literal
+fn last_digit(cell: &CellNumber) -> f64 {
+    let decimals = cell
+        .bare()
         .split_once('.')
         .map_or(0, |(_, digits)| digits.len());
     let unit = cell.scale.map_or(1.0, |scale| f64::from(scale.units()));
@@ -342,7 +342,7 @@ fn rows_that_add_up(
             // fill a section of a note.
             let bare = next.is_none() && printed(start - 1).is_none();
             let alone = table.statement.is_none() && bare;
-            adds_up(sum(parts)) && (alone || next.is_some_and(|next| adds_up(next.value())))
+            adds_up(sum(parts)) && (alone || next.is_some_and(|next| adds_up(next.in_units())))
         });
         out.extend(found.map(|parts| Group {
             parts: parts.to_vec(),

@@ -65,7 +65,7 @@ impl Tables {
         let mut costs = costs.filter_map(|row| row.cells.get(at.column)?.as_ref());
         let name = brackets(&self.row(at)?.printed).0;
         let called = names_credit(&name) && !one.turned;
-        (called || one.turned && costs.any(|cell| cell.number > 0.0)).then(|| self.unclear(at))
+        (called || one.turned && costs.any(|cell| cell.value > 0.0)).then(|| self.unclear(at))
     }
 
     /// The sum of a formula's terms, with a doubt if they are not all in one statement.

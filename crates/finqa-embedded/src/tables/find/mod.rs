@@ -36,14 +36,13 @@ pub(super) mod whole_label;
 pub(super) mod witnesses;
 
 use finqa_core::number::Scale;
-use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
+use finqa_core::page::{CellNumber, Statement};
 use finqa_core::program::{Expression, Leaf};
 
 use crate::expr::{literal_value, turn_sign};
 use crate::operations;
 use crate::reading::outflow::names_cost;
-use crate::tables::page::figure::ReportFigure;
 use crate::tables::page::table::{Label, Place};
 use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question::operand::Operand;
@@ -349,7 +348,7 @@ impl Tables {
         } else {
             AmountKind::Number
         };
-        let mut leaf = leaf(&cell.literal(), place)?;
+        let mut leaf = leaf(cell.bare(), place)?;
         let turned = self.is_below_zero(place, cost);
         if turned {
             turn_sign(&mut leaf);
@@ -367,9 +366,9 @@ impl Tables {
         let Some(table) = self.table(place) else {
             return false;
         };
-        let all = |line: &mut dyn Iterator<Item = &ReportFigure>| {
+        let all = |line: &mut dyn Iterator<Item = &CellNumber>| {
             let mut numbers = line
-                .map(|cell| cell.number)
+                .map(|cell| cell.value)
                 .filter(|x| x.abs() > 0.0)
                 .peekable();
             numbers.peek().is_some() && numbers.all(|x| x < 0.0)

@@ -1,9 +1,9 @@
 //! Looks up a cell of the tables by its place, names it, and finds its period.
 
+use finqa_core::page::CellNumber;
 use finqa_core::page::period::Period;
 
 use super::Tables;
-use super::figure::ReportFigure;
 use super::table::{Label, Place, ReportColumn, ReportRow, ReportTable};
 
 impl Place {
@@ -26,7 +26,7 @@ impl Tables {
         self.table(place)?.columns.get(place.column)
     }
 
-    pub(crate) fn cell(&self, place: Place) -> Option<&ReportFigure> {
+    pub(crate) fn cell(&self, place: Place) -> Option<&CellNumber> {
         self.row(place)?.cells.get(place.column)?.as_ref()
     }
 

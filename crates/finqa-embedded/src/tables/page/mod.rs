@@ -1,7 +1,6 @@
 //! Reads all tables of a page once for all its questions, and defines the reasons for doubt.
 
 mod cells;
-pub(super) mod figure;
 pub(super) mod table;
 pub(super) mod tags;
 mod unlabelled;

@@ -4,12 +4,11 @@ use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
 
 use finqa_core::page::period::{Date, DayOrder, Period, Times};
-use finqa_core::page::{Cell, CellKind, FigureTag, Statement, Table, without_unit};
+use finqa_core::page::{Cell, CellKind, CellNumber, FigureTag, Statement, Table, without_unit};
 use finqa_core::regex;
 use finqa_core::text::single_spaced;
 use regex::Regex;
 
-use super::figure::ReportFigure;
 use crate::tables::words::{
     LabelWords, Stems, has_one_of, in_one_script, lists, plain_stems, same_word,
 };
@@ -92,7 +91,8 @@ pub(crate) struct ReportRow {
     pub(crate) plan: bool,
     /// The entry of a column "Unit" or "Currency" in this row; empty without one.
     pub(crate) unit: String,
-    pub(crate) cells: Vec<Option<ReportFigure>>,
+    /// The figures, with the percentage and the scale that labels and captions state.
+    pub(crate) cells: Vec<Option<CellNumber>>,
     /// Columns of cells that look like figures but could not be read, each with the reason.
     pub(crate) unread: Vec<(usize, Box<str>)>,
 }
@@ -213,9 +213,10 @@ impl ReportTable {
                 // In a single table, a text such as "6 months" is a figure too.
                 let number = number
                     .filter(|_| cell.kind == CellKind::Number || self.single && at > 0 && c > 0)?;
-                let percent = number.percent || percent.get(c).copied().unwrap_or_default();
-                let scale = table.scale_at(at, c).filter(|_| !percent);
-                Some(ReportFigure::read(number, percent, scale))
+                let mut figure = number.clone();
+                figure.percent |= percent.get(c).copied().unwrap_or_default();
+                figure.scale = table.scale_at(at, c).filter(|_| !figure.percent);
+                Some(figure)
             };
             read.cells = cells.iter().enumerate().map(figure).collect();
             let unread = cells.iter().enumerate();

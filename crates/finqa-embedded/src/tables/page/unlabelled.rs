@@ -49,11 +49,11 @@ impl ReportTable {
 fn name_of(row: &ReportRow, above: &[ReportRow]) -> Option<String> {
     let number = |of: &ReportRow, column: usize| {
         let cell = of.cells.get(column).and_then(Option::as_ref);
-        cell.map_or(0.0, |cell| cell.number)
+        cell.map_or(0.0, |cell| cell.value)
     };
     let is_each = |computed: &dyn Fn(usize) -> f64| {
         let cells = row.cells.iter().enumerate();
-        let mut cells = cells.filter_map(|(column, cell)| Some((column, cell.as_ref()?.number)));
+        let mut cells = cells.filter_map(|(column, cell)| Some((column, cell.as_ref()?.value)));
         cells.all(|(column, own)| within(computed(column), own, EXACT))
     };
     let has_figures = row.cells.iter().any(Option::is_some);
