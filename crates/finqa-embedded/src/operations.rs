@@ -1,72 +1,53 @@
 //! The operations that questions ask for, such as a relative change. Each is written once and
-//! builds an expression over numbers as well as a plan over open slots.
+//! builds an expression over numbers as well as one over the open slots of a plan.
 
 use finqa_core::program::{Expression, Op};
 
-use crate::question::plan::{self, PlanExpr};
-
-/// The steps and constants from which an operation is built.
-pub(crate) trait OperandBuilder: Clone {
-    fn step(op: Op, a: Self, b: Self) -> Self;
-    fn constant(n: u32) -> Self;
-}
-
-impl<T: Clone + Default> OperandBuilder for Expression<T> {
-    fn step(op: Op, a: Self, b: Self) -> Self {
-        Self::step(op, a, b)
-    }
-
-    fn constant(n: u32) -> Self {
-        Self::constant(n)
-    }
-}
-
-impl OperandBuilder for PlanExpr {
-    fn step(op: Op, a: Self, b: Self) -> Self {
-        plan::step(op, a, b)
-    }
-
-    fn constant(n: u32) -> Self {
-        Self::constant(n)
-    }
-}
-
 /// `a - b`: a difference, or the change from `b` to `a`.
-pub(crate) fn difference<T: OperandBuilder>(a: T, b: T) -> T {
-    T::step(Op::Subtract, a, b)
+pub(crate) fn difference<T>(a: Expression<T>, b: Expression<T>) -> Expression<T> {
+    Expression::step(Op::Subtract, a, b)
 }
 
 /// `(late - early) / early`
-pub(crate) fn relative_change<T: OperandBuilder>(late: T, early: T) -> T {
+pub(crate) fn relative_change<T: Clone>(
+    late: Expression<T>,
+    early: Expression<T>,
+) -> Expression<T> {
     ratio(difference(late, early.clone()), early)
 }
 
 /// `(late / early) ^ (1 / years) - 1`
-pub(crate) fn compound_growth<T: OperandBuilder>(late: T, early: T, years: u32) -> T {
-    let power = ratio(T::constant(1), T::constant(years));
-    difference(T::step(Op::Exp, ratio(late, early), power), T::constant(1))
+pub(crate) fn compound_growth<T: Default>(
+    late: Expression<T>,
+    early: Expression<T>,
+    years: u32,
+) -> Expression<T> {
+    let constant = Expression::constant;
+    let power = ratio(constant(1), constant(years));
+    let growth = Expression::step(Op::Exp, ratio(late, early), power);
+    difference(growth, constant(1))
 }
 
 /// `a / b`: a ratio, or the share of `a` in `b`.
-pub(crate) fn ratio<T: OperandBuilder>(a: T, b: T) -> T {
-    T::step(Op::Divide, a, b)
+pub(crate) fn ratio<T>(a: Expression<T>, b: Expression<T>) -> Expression<T> {
+    Expression::step(Op::Divide, a, b)
 }
 
 /// `a > b`
-pub(crate) fn greater<T: OperandBuilder>(a: T, b: T) -> T {
-    T::step(Op::Greater, a, b)
+pub(crate) fn greater<T>(a: Expression<T>, b: Expression<T>) -> Expression<T> {
+    Expression::step(Op::Greater, a, b)
 }
 
 /// `a + b + c …`, added from left to right; `None` for no parts.
-pub(crate) fn sum<T: OperandBuilder>(parts: impl IntoIterator<Item = T>) -> Option<T> {
-    let add = |a, b| T::step(Op::Add, a, b);
+pub(crate) fn sum<T>(parts: impl IntoIterator<Item = Expression<T>>) -> Option<Expression<T>> {
+    let add = |a, b| Expression::step(Op::Add, a, b);
     parts.into_iter().reduce(add)
 }
 
 /// The sum divided by the number of parts; `None` for no parts.
-pub(crate) fn average<T: OperandBuilder>(parts: Vec<T>) -> Option<T> {
+pub(crate) fn average<T: Default>(parts: Vec<Expression<T>>) -> Option<Expression<T>> {
     let count = u32::try_from(parts.len()).ok()?;
-    Some(ratio(sum(parts)?, T::constant(count)))
+    Some(ratio(sum(parts)?, Expression::constant(count)))
 }
 
 /// The indices of the largest number, or of the smallest: several if numbers are equal, none if

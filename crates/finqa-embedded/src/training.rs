@@ -9,7 +9,7 @@ use finqa_core::question::Question;
 use crate::answering::filling::{JointChoices, joint_features};
 use crate::expr::{Expr, alike_but_for_signs};
 use crate::question::alone;
-use crate::question::plan::PlanExpr;
+use crate::question::plan::{is_open, slot_index};
 use crate::question::plan_question::{PlanQuestion, TakenOver};
 use crate::question::proposal;
 use crate::question::sketch_plans;
@@ -165,26 +165,31 @@ pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<S
 }
 
 /// True if the program has the operations of the plan. Then `slots` has the program's literal for
-/// each slot; a slot that occurs twice needs the same literal twice. Fixed parts are compared by
-/// value, because `100` and `const_100` are the same constant. A fixed part can be a calculation,
-/// so rounding errors are allowed.
-fn unify(planned: &PlanExpr, expr: &Expr, slots: &mut [Option<Arc<str>>]) -> bool {
-    match (planned, expr) {
-        (PlanExpr::Slot(i), Expr::Leaf(leaf)) if !leaf.is_constant() => match slots.get_mut(*i) {
-            Some(Some(known)) => *known == leaf.literal,
-            Some(open) => {
-                *open = Some(leaf.literal.clone());
-                true
-            }
-            None => false,
-        },
-        (PlanExpr::Fixed(fixed), _) => fixed
+/// each slot; a slot that occurs twice needs the same literal twice.
+///
+/// Parts without a slot are compared by value, because `100` and `const_100` are the same constant.
+/// Such a part can be an earlier answer, so rounding errors are allowed. A calculation with
+/// constants only, such as `1 / years`, must have the same operation.
+fn unify(planned: &Expr, expr: &Expr, slots: &mut [Option<Arc<str>>]) -> bool {
+    if let (Expr::Leaf(open), Expr::Leaf(leaf)) = (planned, expr)
+        && let Some(index) = slot_index(open)
+        && !leaf.is_constant()
+    {
+        let known = |slot: &mut Option<Arc<str>>| {
+            *slot.get_or_insert_with(|| Arc::clone(&leaf.literal)) == leaf.literal
+        };
+        return slots.get_mut(index).is_some_and(known);
+    }
+    let is_constant = |planned: &Expr| planned.leaves().iter().all(|leaf| leaf.is_constant());
+    match planned {
+        Expr::Step(op, a, b) if is_open(planned) || is_constant(planned) => {
+            let same = expr.top().filter(|(other, ..)| other == op);
+            same.is_some_and(|(_, x, y)| unify(a, x, slots) && unify(b, y, slots))
+        }
+        // An open slot has no value.
+        _ => planned
             .number()
             .zip(expr.number())
             .is_some_and(|(a, b)| (a - b).abs() <= 1e-9 * b.abs()),
-        (PlanExpr::Step(op, a, b), Expr::Step(other, x, y)) => {
-            op == other && unify(a, x, slots) && unify(b, y, slots)
-        }
-        _ => false,
     }
 }

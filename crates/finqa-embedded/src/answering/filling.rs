@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::scale;
 use crate::expr::{Expr, PageLeaf, value_of};
-use crate::question::plan::{Pairing, PlanExpr, ProgramPlan};
+use crate::question::plan::{Pairing, ProgramPlan, fill_slots};
 use crate::question::slot_scorer::{
     FEATURES, PAIRS, SlotQuery, SlotScorer, best_facts, best_first, pair_features,
 };
@@ -41,11 +41,11 @@ pub(crate) fn fill(
     let filled = |choice: &FactChoice| {
         let chosen = choice.facts.iter().zip(&plan.slots);
         let leaves = chosen.map(|(fact, query)| leaf(facts, plan, query, *fact));
-        let leaves: Vec<Expr> = leaves.collect::<Option<_>>()?;
-        let expr = scale::align(facts, plan.expr.fill(&leaves)?);
+        let leaves: Vec<PageLeaf> = leaves.collect::<Option<_>>()?;
+        let expr = scale::align(facts, fill_slots(&plan.expr, &leaves));
         // Only a look-up is converted here; `variants` tries it for calculations.
         let expr = match (&plan.expr, plan.slots.first()) {
-            (PlanExpr::Slot(_), Some(query)) => scale::to_asked(facts, expr, query.common.scale),
+            (Expr::Leaf(_), Some(query)) => scale::to_asked(facts, expr, query.common.scale),
             _ => expr,
         };
         expr.value()?;
@@ -100,7 +100,7 @@ impl JointChoices {
     /// The choices for a plan, best first.
     pub(crate) fn of(&mut self, facts: &Facts, plan: &ProgramPlan) -> Rc<[FactChoice]> {
         let slots = plan.slots.iter().map(|query| self.ranking(facts, query));
-        let key = (slots.collect(), plan.pairing, plan.expr.known_facts());
+        let key = (slots.collect(), plan.pairing, known_facts(facts, plan));
         if let Some((_, choices)) = self.made.iter().find(|(made, _)| *made == key) {
             return Rc::clone(choices);
         }
@@ -154,9 +154,14 @@ impl JointChoices {
     }
 }
 
+/// The facts that are already in a plan's expression, from left to right.
+fn known_facts(facts: &Facts, plan: &ProgramPlan) -> Vec<usize> {
+    facts.of_expr(&plan.expr).map(|(index, _)| index).collect()
+}
+
 /// The features of the slot scorer for a joint choice, summed over its slots, for the trainer.
 pub(crate) fn joint_features(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]) -> Vec<f64> {
-    let known = plan.expr.known_facts();
+    let known = known_facts(facts, plan);
     let mut sum = vec![0.0; FEATURES];
     for (slot, fact) in chosen.iter().enumerate() {
         let (Some(query), Some(of_page)) = (plan.slots.get(slot), facts.all.get(*fact)) else {
@@ -229,13 +234,13 @@ fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
 /// `%` unless a percentage is requested. A negative number loses its minus sign if the slot asks
 /// for an outflow or its row is one, but not in an addition, because inflows can be added to
 /// outflows. `variants` makes the other readings.
-fn leaf(facts: &Facts, plan: &ProgramPlan, query: &SlotQuery, index: usize) -> Option<Expr> {
+fn leaf(facts: &Facts, plan: &ProgramPlan, query: &SlotQuery, index: usize) -> Option<PageLeaf> {
     let fact = facts.all.get(index)?;
     let mut literal: &str = &fact.literal;
     if fact.percent && !query.common.percent && fact.cell().is_some() {
         literal = literal.trim_end_matches('%');
     }
-    let adds = matches!(plan.expr, PlanExpr::Step(Op::Add, ..));
+    let adds = matches!(plan.expr, Expr::Step(Op::Add, ..));
     if literal.starts_with('-') && !adds && (query.outflow || is_outflow(facts, fact)) {
         literal = literal.trim_start_matches('-');
     }
@@ -244,9 +249,9 @@ fn leaf(facts: &Facts, plan: &ProgramPlan, query: &SlotQuery, index: usize) -> O
     } else {
         (literal.into(), value_of(literal, fact.number))
     };
-    Some(Expr::Leaf(PageLeaf {
+    Some(PageLeaf {
         literal,
         value,
         source: Some(index),
-    }))
+    })
 }

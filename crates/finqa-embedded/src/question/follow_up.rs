@@ -5,8 +5,7 @@
 use super::arithmetic;
 use super::conversation::{EarlierTurn, is_bare};
 use super::plan::Pairing::{Parts, Periods};
-use super::plan::PlanExpr::Slot;
-use super::plan::{LOW, PlanExpr, ProgramPlan, step};
+use super::plan::{LOW, ProgramPlan, slot_leaf};
 use super::plan_question::PlanQuestion;
 use super::slot_scorer::SlotQuery;
 use super::wording::Wording;
@@ -81,19 +80,23 @@ fn redo(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let divided = last.ends_in(Op::Divide);
     let kind = if divided { Percent } else { Number };
     let pairing = if named { Periods } else { Parts };
-    let plan = ProgramPlan::new("same again", open(&last.expr, &last.facts), slots?);
+    let plan = ProgramPlan::new("same again", opened(last), slots?);
     Some(plan.paired(pairing, LOW, kind))
 }
 
-/// Replaces each of these facts by a slot; other leaves stay as they are.
-fn open(expr: &Expr, facts: &[usize]) -> PlanExpr {
-    match expr {
-        Expr::Leaf(leaf) => leaf
-            .source
-            .and_then(|f| facts.iter().position(|x| *x == f))
-            .map_or_else(|| PlanExpr::Fixed(expr.clone()), Slot),
-        Expr::Step(op, a, b) => step(*op, open(a, facts), open(b, facts)),
-    }
+/// The turn's expression with a slot instead of each of its facts.
+fn opened(turn: &EarlierTurn) -> Expr {
+    let mut expr = turn.expr.clone();
+    expr.change_leaves(&mut |leaf| {
+        let index = turn
+            .facts
+            .iter()
+            .position(|fact| leaf.source == Some(*fact));
+        if let Some(index) = index {
+            *leaf = slot_leaf(index);
+        }
+    });
+    expr
 }
 
 /// Looks up a value of the page, unless the question asks for a calculation and names something

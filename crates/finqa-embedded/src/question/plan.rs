@@ -4,68 +4,53 @@
 //! into their slots.
 
 use super::slot_scorer::SlotQuery;
-use crate::expr::Expr;
+use crate::expr::{Expr, PageLeaf};
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
-/// An expression with open slots.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum PlanExpr {
-    /// An index into the slots of the plan.
-    Slot(usize),
-    /// A part that needs no fact: a constant, or an earlier turn's expression.
-    Fixed(Expr),
-    Step(Op, Box<PlanExpr>, Box<PlanExpr>),
-}
-
-impl PlanExpr {
-    pub(crate) fn constant(n: u32) -> Self {
-        Self::Fixed(Expr::constant(n))
-    }
-
-    /// The facts of the fixed parts from left to right.
-    pub(crate) fn known_facts(&self) -> Vec<usize> {
-        match self {
-            Self::Slot(_) => Vec::new(),
-            Self::Fixed(expr) => {
-                let leaves = expr.leaves().into_iter();
-                leaves.filter_map(|leaf| leaf.source).collect()
-            }
-            Self::Step(_, a, b) => [a.known_facts(), b.known_facts()].concat(),
-        }
-    }
-
-    pub(crate) fn is_constant(&self) -> bool {
-        matches!(self, Self::Fixed(expr) if expr.is_constant())
-    }
-
-    /// True if it has a slot.
-    pub(crate) fn is_open(&self) -> bool {
-        match self {
-            Self::Slot(_) => true,
-            Self::Fixed(_) => false,
-            Self::Step(_, a, b) => a.is_open() || b.is_open(),
-        }
-    }
-
-    /// Puts expressions into the slots; `None` if there are fewer expressions than slots.
-    pub(crate) fn fill(&self, slots: &[Expr]) -> Option<Expr> {
-        match self {
-            Self::Slot(i) => slots.get(*i).cloned(),
-            Self::Fixed(expr) => Some(expr.clone()),
-            Self::Step(op, a, b) => Some(Expr::step(*op, a.fill(slots)?, b.fill(slots)?)),
-        }
+/// The leaf of an open slot of a plan, which a fact replaces. An expression with an open slot has
+/// no value.
+pub(crate) fn slot_leaf(index: usize) -> PageLeaf {
+    PageLeaf {
+        literal: format!("{SLOT}{index}").into(),
+        value: f64::INFINITY,
+        source: None,
     }
 }
 
-/// `op(a, b)`
-pub(crate) fn step(op: Op, a: PlanExpr, b: PlanExpr) -> PlanExpr {
-    PlanExpr::Step(op, Box::new(a), Box::new(b))
+/// An open slot as an operand.
+pub(crate) fn slot(index: usize) -> Expr {
+    Expr::Leaf(slot_leaf(index))
+}
+
+/// Begins the literal of an open slot. No number of a page or a program begins so.
+const SLOT: &str = "slot_";
+
+/// The index of an open slot into the slots of its plan; `None` for any other leaf.
+pub(crate) fn slot_index(leaf: &PageLeaf) -> Option<usize> {
+    leaf.literal.strip_prefix(SLOT)?.parse().ok()
+}
+
+/// True if an expression has an open slot.
+pub(crate) fn is_open(expr: &Expr) -> bool {
+    let mut leaves = expr.leaves().into_iter();
+    leaves.any(|leaf| slot_index(leaf).is_some())
+}
+
+/// Puts leaves into the open slots of an expression. A slot for which there is none stays open.
+pub(crate) fn fill_slots(expr: &Expr, leaves: &[PageLeaf]) -> Expr {
+    let mut filled = expr.clone();
+    filled.change_leaves(&mut |leaf| {
+        if let Some(fact) = slot_index(leaf).and_then(|index| leaves.get(index)) {
+            leaf.clone_from(fact);
+        }
+    });
+    filled
 }
 
 /// `op(slot 0, slot 1)`
-pub(crate) fn of_slots(op: Op) -> PlanExpr {
-    step(op, PlanExpr::Slot(0), PlanExpr::Slot(1))
+pub(crate) fn of_slots(op: Op) -> Expr {
+    Expr::step(op, slot(0), slot(1))
 }
 
 /// The expected relation between the facts in a plan's slots. Each relation has its own features in
@@ -93,7 +78,8 @@ pub(crate) struct ProgramPlan {
     /// The name of the rule that made it. It is shown with the answer and is a feature of the
     /// choice (`ranking::context::PLAN_NAMES`).
     pub name: &'static str,
-    pub(crate) expr: PlanExpr,
+    /// Its operations, with a leaf for each open slot ([`slot`]).
+    pub(crate) expr: Expr,
     pub slots: Vec<SlotQuery>,
     pub(crate) pairing: Pairing,
     /// The rule's confidence in the plan before any fact is seen, from 0 to 1.
@@ -104,7 +90,7 @@ pub(crate) struct ProgramPlan {
 
 impl ProgramPlan {
     /// A plan for a number from unrelated facts, with the prior [`LOW`].
-    pub(crate) fn new(name: &'static str, expr: PlanExpr, slots: Vec<SlotQuery>) -> Self {
+    pub(crate) fn new(name: &'static str, expr: Expr, slots: Vec<SlotQuery>) -> Self {
         Self {
             name,
             expr,
@@ -142,14 +128,14 @@ impl ProgramPlan {
 
     /// A plan that looks one fact up.
     pub(crate) fn look_up(query: SlotQuery) -> Self {
-        Self::new("look-up", PlanExpr::Slot(0), vec![query]).free(0.4, UnitKind::Number)
+        Self::new("look-up", slot(0), vec![query]).free(0.4, UnitKind::Number)
     }
 
     /// A plan without slots, from earlier values and constants.
     pub(crate) fn fixed(name: &'static str, expr: Expr, kind: UnitKind) -> Self {
         Self {
             kind,
-            ..Self::new(name, PlanExpr::Fixed(expr), Vec::new())
+            ..Self::new(name, expr, Vec::new())
         }
     }
 }

@@ -4,14 +4,15 @@
 use super::arithmetic::numbers_said;
 use super::conversation::EarlierTurns;
 use super::mention::{names_quantity, ratio_operands};
-use super::plan::{HIGH, LOW, PlanExpr, ProgramPlan, step};
+use super::plan::{HIGH, LOW, ProgramPlan, is_open, slot};
 use super::plan_question::PlanQuestion;
 use super::proposal::{SketchOdds, likely};
 use super::slot_scorer::SlotQuery;
+use super::wording::Wording;
 use crate::distinct;
 use crate::expr::Expr;
 use crate::sketch::SKETCHES;
-use finqa_core::number::UnitKind::{Number, Percent, YesNo};
+use finqa_core::number::UnitKind::{self, Number, Percent, YesNo};
 use finqa_core::program::Op;
 
 /// Words between two operands of a follow-up, besides those of [`ratio_operands`], with the
@@ -39,14 +40,14 @@ struct NewFact {
 
 impl NewFact {
     /// The prior of a plan for this expression: [`HIGH`] if it is what the question asks for.
-    fn prior(&self, expr: &PlanExpr) -> f64 {
+    fn prior(&self, expr: &Expr) -> f64 {
         let same = self.asked.is_some_and(|(asked, second)| {
-            let PlanExpr::Step(op, a, b) = expr else {
+            let Some((op, a, b)) = expr.top() else {
                 return false;
             };
             let operand = if second { b } else { a };
             let ordered = matches!(op, Op::Subtract | Op::Divide);
-            *op == asked && (operand.is_open() || !ordered)
+            op == asked && (is_open(operand) || !ordered)
         });
         if same { HIGH } else { LOW }
     }
@@ -58,21 +59,17 @@ impl NewFact {
 pub(crate) fn plans(q: &PlanQuestion<'_>, odds: &SketchOdds) -> Vec<ProgramPlan> {
     let names = likely(odds).filter_map(|i| SKETCHES.get(i).copied());
     let numbers = numbers_said(q.asked);
-    let exprs = distinct(names.flat_map(|name| readings(name, q.earlier, &numbers)));
+    let of_name = |name: &'static str| {
+        let exprs = readings(name, q.earlier, &numbers).into_iter();
+        exprs.map(move |expr| (kind_of(name, &expr, q.asked), expr))
+    };
+    let exprs = distinct(names.flat_map(of_name));
     let mut new_facts: Option<Vec<NewFact>> = None;
     let mut out = Vec::new();
-    for expr in exprs {
-        let kind = match &expr {
-            // An average, or another scale.
-            PlanExpr::Step(Op::Divide, _, b) if b.is_constant() => Number,
-            PlanExpr::Step(Op::Divide, ..) => q.asked.quotient_kind(),
-            PlanExpr::Step(Op::Subtract, a, b) if is_quotient(a) && is_quotient(b) => Percent,
-            PlanExpr::Step(Op::Greater, ..) => YesNo,
-            _ => Number,
-        };
+    for (kind, expr) in exprs {
         let plan =
             |slots, prior| ProgramPlan::new("any turns", expr.clone(), slots).free(prior, kind);
-        if expr.is_open() {
+        if is_open(&expr) {
             let new_facts = new_facts.get_or_insert_with(|| new_facts_of(q));
             let filled = new_facts.iter();
             out.extend(filled.map(|new| plan(vec![new.query.clone()], new.prior(&expr))));
@@ -103,15 +100,24 @@ fn new_facts_of(q: &PlanQuestion<'_>) -> Vec<NewFact> {
     named.chain([whole]).collect()
 }
 
-/// True for an earlier answer that is a quotient. The difference of two is in percent.
-fn is_quotient(operand: &PlanExpr) -> bool {
-    matches!(operand, PlanExpr::Fixed(expr) if matches!(expr.top(), Some((Op::Divide, ..))))
+/// The kind of value that a sketch's expression has, by the operation that the sketch itself names:
+/// an earlier answer that is repeated counts as a number.
+fn kind_of(name: &str, expr: &Expr, asked: &Wording) -> UnitKind {
+    let is_quotient = |operand: &Expr| matches!(operand.top(), Some((Op::Divide, ..)));
+    match expr.top().filter(|_| name.contains('(')) {
+        // An average, or another scale.
+        Some((Op::Divide, _, b)) if b.is_constant() => Number,
+        Some((Op::Divide, ..)) => asked.quotient_kind(),
+        Some((Op::Subtract, a, b)) if is_quotient(a) && is_quotient(b) => Percent,
+        Some((Op::Greater, ..)) => YesNo,
+        _ => Number,
+    }
 }
 
 /// The plans' expressions for a sketch after these turns: one for each choice of the earlier
 /// numbers that it uses. `new` is a slot. None for a sketch without an earlier answer or number,
 /// which `alone` plans, and for one that goes further back than the first turn.
-fn readings(name: &str, earlier: &EarlierTurns, numbers: &[u32]) -> Vec<PlanExpr> {
+fn readings(name: &str, earlier: &EarlierTurns, numbers: &[u32]) -> Vec<Expr> {
     if !name.contains("answer") && !name.contains("used") {
         return Vec::new();
     }
@@ -127,7 +133,7 @@ fn readings(name: &str, earlier: &EarlierTurns, numbers: &[u32]) -> Vec<PlanExpr
     // The two numbers of `subtract(used1, used1)` are different ones of the same turn.
     let different = pairs.filter(|(a, b)| a != b);
     different
-        .map(|(a, b)| step(op, a.clone(), b.clone()))
+        .map(|(a, b)| Expr::step(op, a.clone(), b.clone()))
         .collect()
 }
 
@@ -135,24 +141,22 @@ fn readings(name: &str, earlier: &EarlierTurns, numbers: &[u32]) -> Vec<PlanExpr
 /// which a turn calculated, a constant, or a slot for a new fact. None if there is no such turn. A
 /// constant can also be any of `numbers`, because few of them have a sketch of their own: "that
 /// divided by 5" is like "that divided by 3".
-fn operand(name: &str, earlier: &EarlierTurns, numbers: &[u32]) -> Vec<PlanExpr> {
+fn operand(name: &str, earlier: &EarlierTurns, numbers: &[u32]) -> Vec<Expr> {
     let turn = |prefix: &str| {
         let back: usize = name.strip_prefix(prefix)?.parse().ok()?;
         earlier.back(back.checked_sub(1)?)
     };
     if name == "new" {
-        vec![PlanExpr::Slot(0)]
+        vec![slot(0)]
     } else if let Ok(number) = name.parse() {
         let all = distinct([number].into_iter().chain(numbers.iter().copied()));
-        all.into_iter().map(PlanExpr::constant).collect()
+        all.into_iter().map(Expr::constant).collect()
     } else if let Some(turn) = turn("answer") {
-        vec![PlanExpr::Fixed(turn.expr.clone())]
+        vec![turn.expr.clone()]
     } else if let Some(turn) = turn("used") {
         let leaves = turn.expr.leaves().into_iter();
         let numbers = leaves.filter(|leaf| !leaf.is_constant());
-        numbers
-            .map(|leaf| PlanExpr::Fixed(Expr::Leaf(leaf.clone())))
-            .collect()
+        numbers.map(|leaf| Expr::Leaf(leaf.clone())).collect()
     } else {
         Vec::new()
     }
@@ -162,7 +166,6 @@ fn operand(name: &str, earlier: &EarlierTurns, numbers: &[u32]) -> Vec<PlanExpr>
 mod tests {
     use super::*;
     use crate::question::plan_question::TakenOver;
-    use crate::question::wording::Wording;
     use crate::reading::facts::Facts;
     use finqa_core::question::{HistoryEntry, HistorySource};
 
@@ -182,12 +185,8 @@ mod tests {
     }
 
     fn programs(name: &str, earlier: &EarlierTurns) -> Vec<String> {
-        let slot = Expr::literal("7").unwrap();
-        let filled = readings(name, earlier, &[12]);
-        let filled = filled
-            .iter()
-            .filter_map(|plan| plan.fill(std::slice::from_ref(&slot)));
-        filled.map(|expr| expr.program()).collect()
+        let read = readings(name, earlier, &[12]).into_iter();
+        read.map(|expr| expr.program()).collect()
     }
 
     #[test]
@@ -212,7 +211,7 @@ mod tests {
             ),
             (
                 "divide(answer1, new)",
-                vec![format!("{change}divide(#0, 7)")],
+                vec![format!("{change}divide(#0, slot_0)")],
             ),
             (
                 "divide(answer1, used1)",
@@ -240,17 +239,19 @@ mod tests {
         let preferred = |question: &str| -> Vec<String> {
             let asked = Wording::read(question);
             let q = PlanQuestion::new(&facts, &asked, &taken_over);
-            let slot = Expr::literal("7").unwrap();
             let plans = plans(&q, &[0.0; SKETCHES.len()]).into_iter();
             let high = plans.filter(|plan| plan.prior > LOW);
-            let filled = high.filter_map(|plan| plan.expr.fill(std::slice::from_ref(&slot)));
-            let ends = filled.map(|expr| expr.program().replace("subtract(120, 100), ", ""));
+            let programs = high.map(|plan| plan.expr.program());
+            let ends = programs.map(|program| program.replace("subtract(120, 100), ", ""));
             ends.filter(|end| end.contains("#0")).collect()
         };
         for (question, expected) in [
-            ("what is that divided by sales?", vec!["divide(#0, 7)"]),
-            ("what are sales less that?", vec!["subtract(7, #0)"]),
-            ("what is that plus sales?", vec!["add(#0, 7)", "add(7, #0)"]),
+            ("what is that divided by sales?", vec!["divide(#0, slot_0)"]),
+            ("what are sales less that?", vec!["subtract(slot_0, #0)"]),
+            (
+                "what is that plus sales?",
+                vec!["add(#0, slot_0)", "add(slot_0, #0)"],
+            ),
             ("what were sales?", vec![]),
         ] {
             assert_eq!(preferred(question), expected, "{question}");

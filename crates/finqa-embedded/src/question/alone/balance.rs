@@ -1,7 +1,6 @@
 //! The plan for a change in a table that leads from an opening balance to a closing one.
 
-use super::super::plan::PlanExpr::Slot;
-use super::super::plan::{ProgramPlan, of_slots};
+use super::super::plan::{ProgramPlan, of_slots, slot};
 use super::super::plan_question::PlanQuestion;
 use super::super::slot_scorer::best_facts;
 use crate::operations;
@@ -56,7 +55,7 @@ pub(crate) fn roll_forward(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let wanted = wanted.undated().amount();
     let slots = vec![wanted.of_fact(closing), wanted.of_fact(base)];
     let (expr, kind) = if asked.relative_change() {
-        (operations::relative_change(Slot(0), Slot(1)), Percent)
+        (operations::relative_change(slot(0), slot(1)), Percent)
     } else {
         (of_slots(Op::Subtract), Number)
     };

@@ -21,8 +21,7 @@ pub(crate) use shape_plans::shape_plans;
 pub(crate) use steps::COMPOUND_GROWTH;
 
 use super::mention::quantities;
-use super::plan::PlanExpr::Slot;
-use super::plan::{ProgramPlan, of_slots};
+use super::plan::{ProgramPlan, of_slots, slot};
 use super::plan_question::PlanQuestion;
 use super::slot_scorer::SlotQuery;
 use crate::operations;
@@ -73,7 +72,7 @@ pub(crate) fn relative_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let (a, b) = q.periods()?;
     let two_years = asked.years.len() >= 2;
-    let change = operations::relative_change(Slot(0), Slot(1));
+    let change = operations::relative_change(slot(0), slot(1));
     let plan = ProgramPlan::new("relative change", change, vec![a, b]);
     let likely = two_years || asked.says(&["growth rate"]);
     Some(plan.paired_as_periods(if likely { 0.95 } else { 0.8 }, Percent))

@@ -2,8 +2,7 @@
 //! rate, the part of a change that has one cause, and the return on a balance.
 
 use super::super::mention::{names_quantity, ratio_operands};
-use super::super::plan::PlanExpr::Slot;
-use super::super::plan::{PlanExpr, ProgramPlan, of_slots, step};
+use super::super::plan::{ProgramPlan, of_slots, slot};
 use super::super::plan_question::PlanQuestion;
 use super::super::wording::Wording;
 use super::margin::{PROFITS, named};
@@ -60,7 +59,7 @@ fn share_of_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let (late, early) = q.with(&changed).periods()?;
     let part = q.query(&part).amount();
-    let expr = step(Op::Divide, Slot(2), of_slots(Op::Subtract));
+    let expr = Expr::step(Op::Divide, slot(2), of_slots(Op::Subtract));
     Some(ProgramPlan::new(SHARE_OF_CHANGE, expr, vec![late, early, part]).free(0.5, Percent))
 }
 
@@ -73,7 +72,7 @@ fn same_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         return None;
     }
     let (late, early) = known_periods(q)?;
-    let expr = step(Op::Add, of_slots(Op::Subtract), Slot(0));
+    let expr = Expr::step(Op::Add, of_slots(Op::Subtract), slot(0));
     Some(ProgramPlan::new(SAME_CHANGE, expr, vec![late, early]).paired_as_periods(0.4, Number))
 }
 
@@ -95,7 +94,7 @@ fn named_rate(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     if q.facts.all.iter().any(printed) {
         return None;
     }
-    let expr = step(Op::Multiply, Slot(0), PlanExpr::Fixed(rate));
+    let expr = Expr::step(Op::Multiply, slot(0), rate);
     let amount = q.whole().amount();
     Some(ProgramPlan::new(NAMED_RATE, expr, vec![amount]).free(0.4, Number))
 }

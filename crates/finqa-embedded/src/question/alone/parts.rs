@@ -3,8 +3,7 @@
 use super::super::mention::{operands, quantities, ratio_operands};
 use super::super::operation_words::AVERAGE;
 use super::super::plan::Pairing::{Parts, Periods};
-use super::super::plan::PlanExpr::Slot;
-use super::super::plan::{LOW, ProgramPlan, of_slots};
+use super::super::plan::{LOW, ProgramPlan, of_slots, slot};
 use super::super::plan_question::PlanQuestion;
 use super::super::slot_scorer::SlotQuery;
 use super::super::wording::Wording;
@@ -60,7 +59,7 @@ pub(crate) fn sum(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     };
     let prior = if cue { 0.8 } else { 0.6 };
     let pairing = if several { Periods } else { Parts };
-    let sum = operations::sum((0..slots.len()).map(Slot))?;
+    let sum = operations::sum((0..slots.len()).map(slot))?;
     Some(ProgramPlan::new("sum", sum, slots).paired(pairing, prior, Number))
 }
 
@@ -76,7 +75,7 @@ pub(crate) fn average(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         return None;
     }
     let slots = q.each_year();
-    let pattern = operations::average((0..slots.len()).map(Slot).collect())?;
+    let pattern = operations::average((0..slots.len()).map(slot).collect())?;
     Some(ProgramPlan::new("average", pattern, slots).paired_as_periods(0.85, Number))
 }
 
@@ -99,7 +98,7 @@ pub(crate) fn comparison(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     {
         let both_years = |part: SlotQuery| [part.of_year(year), part.of_year(year - 1)];
         let slots = slots.into_iter().flat_map(both_years).collect();
-        let change = |i: usize| operations::difference(Slot(i), Slot(i + 1));
+        let change = |i: usize| operations::difference(slot(i), slot(i + 1));
         let expr = operations::greater(change(0), change(2));
         return Some(ProgramPlan::new("comparison", expr, slots).free(0.8, YesNo));
     }

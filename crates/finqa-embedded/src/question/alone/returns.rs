@@ -1,11 +1,11 @@
 //! Plans for the returns of an index or a stock whose table starts at 100.
 
 use super::super::mention::quantities;
-use super::super::plan::PlanExpr::Slot;
-use super::super::plan::{PlanExpr, ProgramPlan, step};
+use super::super::plan::{ProgramPlan, slot};
 use super::super::plan_question::PlanQuestion;
 use super::super::slot_scorer::SlotQuery;
 use super::super::wording::Wording;
+use crate::expr::Expr;
 use crate::reading::facts::{Fact, Facts};
 use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
@@ -35,10 +35,10 @@ pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         years: last.copied().into_iter().collect(),
         ..q.whole().amount()
     };
-    let gain = |slot: usize| {
-        let difference = step(Op::Subtract, Slot(slot), PlanExpr::constant(100));
+    let gain = |index: usize| {
+        let difference = Expr::step(Op::Subtract, slot(index), Expr::constant(100));
         if relative {
-            step(Op::Divide, difference, PlanExpr::constant(100))
+            Expr::step(Op::Divide, difference, Expr::constant(100))
         } else {
             difference
         }
@@ -49,7 +49,7 @@ pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         for slot in &mut slots {
             slot.years.clone_from(&base.years);
         }
-        let expr = step(Op::Subtract, gain(0), gain(1));
+        let expr = Expr::step(Op::Subtract, gain(0), gain(1));
         return Some(
             ProgramPlan::new("difference of returns", expr, slots).paired_as_parts(0.9, kind),
         );

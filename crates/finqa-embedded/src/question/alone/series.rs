@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use super::super::operation_words::AVERAGE;
-use super::super::plan::{PlanExpr, ProgramPlan};
+use super::super::plan::{ProgramPlan, slot};
 use super::super::plan_question::PlanQuestion;
 use super::super::slot_scorer::{SlotQuery, best_facts};
 use super::super::wording::Wording;
@@ -48,7 +48,7 @@ pub(crate) fn series(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     };
     // The slots can only be filled with the facts of the run.
     let plan = |run: Vec<usize>| {
-        let slots = (0..run.len()).map(PlanExpr::Slot);
+        let slots = (0..run.len()).map(slot);
         let (name, expr, prior) = if average {
             ("series average", operations::average(slots.collect()), sure)
         } else {

@@ -1,11 +1,11 @@
 //! Plans for each likely shape, whatever the other rules make of the question. Their slots all ask
 //! for the question as a whole.
 
-use super::super::plan::PlanExpr::Slot;
-use super::super::plan::{LOW, PlanExpr, ProgramPlan, of_slots, step};
+use super::super::plan::{LOW, ProgramPlan, of_slots, slot};
 use super::super::plan_question::PlanQuestion;
 use super::super::proposal::{ShapeOdds, likely};
 use super::parts;
+use crate::expr::Expr;
 use crate::operations::{ratio, relative_change};
 use crate::shape::SHAPES;
 use finqa_core::number::UnitKind::{Number, Percent, YesNo};
@@ -20,17 +20,19 @@ pub(crate) fn shape_plans(q: &PlanQuestion<'_>, odds: &ShapeOdds) -> Vec<Program
     for name in likely(odds).filter_map(|i| SHAPES.get(i).copied()) {
         let parts = match name {
             "difference" => Some((of_slots(Op::Subtract), 2, Number)),
-            "relative change" => Some((relative_change(Slot(0), Slot(1)), 2, Percent)),
+            "relative change" => Some((relative_change(slot(0), slot(1)), 2, Percent)),
             "ratio" => Some((of_slots(Op::Divide), 2, Percent)),
             "sum" => Some((of_slots(Op::Add), 2, Number)),
-            "sum of three or more" => Some((step(Op::Add, of_slots(Op::Add), Slot(2)), 3, Number)),
-            "average" => Some((ratio(of_slots(Op::Add), PlanExpr::constant(2)), 2, Number)),
+            "sum of three or more" => {
+                Some((Expr::step(Op::Add, of_slots(Op::Add), slot(2)), 3, Number))
+            }
+            "average" => Some((ratio(of_slots(Op::Add), Expr::constant(2)), 2, Number)),
             "product" => Some((of_slots(Op::Multiply), 2, Number)),
             // Only if the rule for comparisons has made no such plan.
             "comparison" if !compared => Some((of_slots(Op::Greater), 2, YesNo)),
-            "over a sum" => Some((ratio(Slot(0), of_slots(Op::Add)), 2, Percent)),
-            "sum over" => Some((ratio(of_slots(Op::Add), Slot(2)), 3, Percent)),
-            "difference over another" => Some((ratio(of_slots(Op::Subtract), Slot(2)), 3, Percent)),
+            "over a sum" => Some((ratio(slot(0), of_slots(Op::Add)), 2, Percent)),
+            "sum over" => Some((ratio(of_slots(Op::Add), slot(2)), 3, Percent)),
+            "difference over another" => Some((ratio(of_slots(Op::Subtract), slot(2)), 3, Percent)),
             _ => None,
         };
         if let Some((expr, n, kind)) = parts {

@@ -1,10 +1,10 @@
 //! Plans for compound growth, and for growth that continues at the same rate.
 
 use super::super::operation_words::COMPOUND;
-use super::super::plan::PlanExpr::Slot;
-use super::super::plan::{ProgramPlan, of_slots, step};
+use super::super::plan::{ProgramPlan, of_slots, slot};
 use super::super::plan_question::PlanQuestion;
 use super::super::slot_scorer::SlotQuery;
+use crate::expr::Expr;
 use crate::operations;
 use finqa_core::number::UnitKind::{Number, Percent};
 use finqa_core::program::Op;
@@ -28,7 +28,7 @@ pub(crate) fn compound(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let base = q.whole().amount();
     let slots = vec![base.of_year(late), base.of_year(early)];
-    let expr = operations::compound_growth(Slot(0), Slot(1), (late - early).into());
+    let expr = operations::compound_growth(slot(0), slot(1), (late - early).into());
     Some(ProgramPlan::new(COMPOUND_GROWTH, expr, slots).paired_as_periods(0.9, Percent))
 }
 
@@ -54,6 +54,6 @@ pub(crate) fn same_rate(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         return None;
     }
     let (a, b) = known_periods(q)?;
-    let expr = step(Op::Multiply, of_slots(Op::Divide), Slot(0));
+    let expr = Expr::step(Op::Multiply, of_slots(Op::Divide), slot(0));
     Some(ProgramPlan::new(SAME_RATE, expr, vec![a, b]).paired_as_periods(0.5, Number))
 }
