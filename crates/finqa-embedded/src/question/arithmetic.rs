@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 
 use super::conversation::{EarlierTurn, is_bare};
 use super::mention::{names_quantity, says_anything};
+use super::plan::Pairing::Free;
 use super::plan::{HIGH, ProgramPlan, slot};
 use super::plan_question::PlanQuestion;
 use super::wording::Wording;
@@ -63,7 +64,7 @@ pub(crate) fn constant_step(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<
             _ => Number,
         };
         let expr = Expr::step(*op, operand, Expr::constant(number));
-        Some(ProgramPlan::new("constant", expr, slots).free(HIGH, kind))
+        Some(ProgramPlan::new("constant", expr, slots).paired(Free, HIGH, kind))
     })
 }
 
@@ -197,7 +198,7 @@ pub(crate) fn constant(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
             }
             _ => return None,
         };
-        Some(ProgramPlan::new("constant", Expr::step(*op, a, b), slots).free(HIGH, Number))
+        Some(ProgramPlan::new("constant", Expr::step(*op, a, b), slots).paired(Free, HIGH, Number))
     })
 }
 

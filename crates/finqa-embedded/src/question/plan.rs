@@ -111,24 +111,9 @@ impl ProgramPlan {
         }
     }
 
-    /// The same plan for unrelated facts, with another prior and kind of value.
-    pub(crate) fn free(self, prior: f64, kind: UnitKind) -> Self {
-        self.paired(Pairing::Free, prior, kind)
-    }
-
-    /// The same plan for facts that are [`Pairing::Parts`].
-    pub(crate) fn paired_as_parts(self, prior: f64, kind: UnitKind) -> Self {
-        self.paired(Pairing::Parts, prior, kind)
-    }
-
-    /// The same plan for facts that are [`Pairing::Periods`].
-    pub(crate) fn paired_as_periods(self, prior: f64, kind: UnitKind) -> Self {
-        self.paired(Pairing::Periods, prior, kind)
-    }
-
     /// A plan that looks one fact up.
     pub(crate) fn look_up(query: SlotQuery) -> Self {
-        Self::new("look-up", slot(0), vec![query]).free(0.4, UnitKind::Number)
+        Self::new("look-up", slot(0), vec![query]).paired(Pairing::Free, 0.4, UnitKind::Number)
     }
 
     /// A plan without slots, from earlier values and constants.

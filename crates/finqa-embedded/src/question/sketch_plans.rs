@@ -4,6 +4,7 @@
 use super::arithmetic::numbers_said;
 use super::conversation::EarlierTurns;
 use super::mention::{names_quantity, ratio_operands};
+use super::plan::Pairing::Free;
 use super::plan::{HIGH, LOW, ProgramPlan, is_open, slot};
 use super::plan_question::PlanQuestion;
 use super::proposal::{SketchOdds, likely};
@@ -67,8 +68,9 @@ pub(crate) fn plans(q: &PlanQuestion<'_>, odds: &SketchOdds) -> Vec<ProgramPlan>
     let mut new_facts: Option<Vec<NewFact>> = None;
     let mut out = Vec::new();
     for (kind, expr) in exprs {
-        let plan =
-            |slots, prior| ProgramPlan::new("any turns", expr.clone(), slots).free(prior, kind);
+        let plan = |slots, prior| {
+            ProgramPlan::new("any turns", expr.clone(), slots).paired(Free, prior, kind)
+        };
         if is_open(&expr) {
             let new_facts = new_facts.get_or_insert_with(|| new_facts_of(q));
             let filled = new_facts.iter();

@@ -1,5 +1,6 @@
 //! The plan for a change in a table that leads from an opening balance to a closing one.
 
+use super::super::plan::Pairing::Free;
 use super::super::plan::{ProgramPlan, of_slots, slot};
 use super::super::plan_question::PlanQuestion;
 use super::super::slot_scorer::best_facts;
@@ -59,5 +60,5 @@ pub(crate) fn roll_forward(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     } else {
         (of_slots(Op::Subtract), Number)
     };
-    Some(ProgramPlan::new("roll-forward", expr, slots).free(0.7, kind))
+    Some(ProgramPlan::new("roll-forward", expr, slots).paired(Free, 0.7, kind))
 }

@@ -1,5 +1,6 @@
 //! The plan for a margin, which many reports do not print.
 
+use super::super::plan::Pairing::Parts;
 use super::super::plan::{ProgramPlan, of_slots};
 use super::super::plan_question::PlanQuestion;
 use crate::reading::facts::Facts;
@@ -54,7 +55,7 @@ pub(crate) fn margin(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         .replace(" margin ", " ")
         .replace(&format!(" {kind} "), " ");
     let slots = q.parts_of(&format!("{rest}{profit} "), &format!("{rest}{revenue} "));
-    Some(ProgramPlan::new("margin", of_slots(Op::Divide), slots).paired_as_parts(0.6, Percent))
+    Some(ProgramPlan::new("margin", of_slots(Op::Divide), slots).paired(Parts, 0.6, Percent))
 }
 
 /// The first of these names whose words are all in the label of one row. `None` if no row has such

@@ -21,6 +21,7 @@ pub(crate) use shape_plans::shape_plans;
 pub(crate) use steps::COMPOUND_GROWTH;
 
 use super::mention::quantities;
+use super::plan::Pairing::{Parts, Periods};
 use super::plan::{ProgramPlan, of_slots, slot};
 use super::plan_question::PlanQuestion;
 use super::slot_scorer::SlotQuery;
@@ -75,7 +76,7 @@ pub(crate) fn relative_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let change = operations::relative_change(slot(0), slot(1));
     let plan = ProgramPlan::new("relative change", change, vec![a, b]);
     let likely = two_years || asked.says(&["growth rate"]);
-    Some(plan.paired_as_periods(if likely { 0.95 } else { 0.8 }, Percent))
+    Some(plan.paired(Periods, if likely { 0.95 } else { 0.8 }, Percent))
 }
 
 /// "What was the change in rent?": `later - earlier`, or the difference of two things that the
@@ -102,12 +103,12 @@ pub(crate) fn difference(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         && let Some((a, b)) = quantities(asked, &forms)
     {
         let plan = ProgramPlan::new("difference", of_slots(Op::Subtract), q.parts_of(&a, &b));
-        return Some(plan.paired_as_parts(0.7, Number));
+        return Some(plan.paired(Parts, 0.7, Number));
     }
     let (a, b) = q.periods()?;
     let two_years = asked.years.len() >= 2;
     let plan = ProgramPlan::new("difference", of_slots(Op::Subtract), vec![a, b]);
-    Some(plan.paired_as_periods(if two_years { 0.9 } else { 0.5 }, Number))
+    Some(plan.paired(Periods, if two_years { 0.9 } else { 0.5 }, Number))
 }
 
 /// Queries for the operands that a question describes: the first and the second thing named, and

@@ -2,6 +2,7 @@
 //! rate, the part of a change that has one cause, and the return on a balance.
 
 use super::super::mention::{names_quantity, ratio_operands};
+use super::super::plan::Pairing::{Free, Parts, Periods};
 use super::super::plan::{ProgramPlan, of_slots, slot};
 use super::super::plan_question::PlanQuestion;
 use super::super::wording::Wording;
@@ -60,7 +61,9 @@ fn share_of_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let (late, early) = q.with(&changed).periods()?;
     let part = q.query(&part).amount();
     let expr = Expr::step(Op::Divide, slot(2), of_slots(Op::Subtract));
-    Some(ProgramPlan::new(SHARE_OF_CHANGE, expr, vec![late, early, part]).free(0.5, Percent))
+    Some(
+        ProgramPlan::new(SHARE_OF_CHANGE, expr, vec![late, early, part]).paired(Free, 0.5, Percent),
+    )
 }
 
 /// "If costs rise by as much as they did in 2012, what will they be?": `(later - earlier) + later`.
@@ -73,7 +76,7 @@ fn same_change(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let (late, early) = known_periods(q)?;
     let expr = Expr::step(Op::Add, of_slots(Op::Subtract), slot(0));
-    Some(ProgramPlan::new(SAME_CHANGE, expr, vec![late, early]).paired_as_periods(0.4, Number))
+    Some(ProgramPlan::new(SAME_CHANGE, expr, vec![late, early]).paired(Periods, 0.4, Number))
 }
 
 /// "Assuming a 5% return, what would the assets earn?": `amount * 5%`. Only for a rate that the
@@ -96,7 +99,7 @@ fn named_rate(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let expr = Expr::step(Op::Multiply, slot(0), rate);
     let amount = q.whole().amount();
-    Some(ProgramPlan::new(NAMED_RATE, expr, vec![amount]).free(0.4, Number))
+    Some(ProgramPlan::new(NAMED_RATE, expr, vec![amount]).paired(Free, 0.4, Number))
 }
 
 /// "What was the return on equity?": `profit / equity`.
@@ -111,5 +114,5 @@ fn return_on(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let years: Vec<String> = asked.years.iter().map(u16::to_string).collect();
     let earned = format!("{before}{profit} {} ", years.join(" "));
     let slots = q.parts_of(&earned, &base);
-    Some(ProgramPlan::new(RETURN_ON, of_slots(Op::Divide), slots).paired_as_parts(0.6, Percent))
+    Some(ProgramPlan::new(RETURN_ON, of_slots(Op::Divide), slots).paired(Parts, 0.6, Percent))
 }

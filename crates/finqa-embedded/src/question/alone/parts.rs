@@ -2,7 +2,7 @@
 
 use super::super::mention::{operands, quantities, ratio_operands};
 use super::super::operation_words::AVERAGE;
-use super::super::plan::Pairing::{Parts, Periods};
+use super::super::plan::Pairing::{Free, Parts, Periods};
 use super::super::plan::{LOW, ProgramPlan, of_slots, slot};
 use super::super::plan_question::PlanQuestion;
 use super::super::slot_scorer::SlotQuery;
@@ -76,7 +76,7 @@ pub(crate) fn average(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let slots = q.each_year();
     let pattern = operations::average((0..slots.len()).map(slot).collect())?;
-    Some(ProgramPlan::new("average", pattern, slots).paired_as_periods(0.85, Number))
+    Some(ProgramPlan::new("average", pattern, slots).paired(Periods, 0.85, Number))
 }
 
 /// "Did sales exceed costs?": `greater(a, b)`. If a change in one year is compared, `a` and `b` are
@@ -100,9 +100,9 @@ pub(crate) fn comparison(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         let slots = slots.into_iter().flat_map(both_years).collect();
         let change = |i: usize| operations::difference(slot(i), slot(i + 1));
         let expr = operations::greater(change(0), change(2));
-        return Some(ProgramPlan::new("comparison", expr, slots).free(0.8, YesNo));
+        return Some(ProgramPlan::new("comparison", expr, slots).paired(Free, 0.8, YesNo));
     }
-    Some(ProgramPlan::new("comparison", of_slots(Op::Greater), slots).paired_as_parts(0.8, YesNo))
+    Some(ProgramPlan::new("comparison", of_slots(Op::Greater), slots).paired(Parts, 0.8, YesNo))
 }
 
 /// "The total of A and B": the sum of the two things around the first "and". Unlike [`sum`], no
@@ -114,10 +114,7 @@ pub(crate) fn both(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         return None;
     }
     let (a, b) = quantities(asked, &[("", &["and"])])?;
-    Some(
-        ProgramPlan::new("both", of_slots(Op::Add), q.parts_of(&a, &b))
-            .paired_as_parts(LOW, Number),
-    )
+    Some(ProgramPlan::new("both", of_slots(Op::Add), q.parts_of(&a, &b)).paired(Parts, LOW, Number))
 }
 
 /// Shares that [`ratio`] may not recognise, with the lowest prior. They divide the text before "of
@@ -130,7 +127,7 @@ pub(crate) fn any_share(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     }
     let share = |part: &str, whole: &str| {
         let slots = q.parts_of(part, whole);
-        ProgramPlan::new("ratio", of_slots(Op::Divide), slots).paired_as_parts(LOW, Percent)
+        ProgramPlan::new("ratio", of_slots(Op::Divide), slots).paired(Parts, LOW, Percent)
     };
     let around = asked.split("of total");
     let around = around.map(|(part, whole)| share(&part, &format!(" total{whole}")));

@@ -1,6 +1,7 @@
 //! Plans for the returns of an index or a stock whose table starts at 100.
 
 use super::super::mention::quantities;
+use super::super::plan::Pairing::{Free, Parts};
 use super::super::plan::{ProgramPlan, slot};
 use super::super::plan_question::PlanQuestion;
 use super::super::slot_scorer::SlotQuery;
@@ -51,10 +52,10 @@ pub(crate) fn index_return(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
         }
         let expr = Expr::step(Op::Subtract, gain(0), gain(1));
         return Some(
-            ProgramPlan::new("difference of returns", expr, slots).paired_as_parts(0.9, kind),
+            ProgramPlan::new("difference of returns", expr, slots).paired(Parts, 0.9, kind),
         );
     }
-    Some(ProgramPlan::new("return", gain(0), vec![base]).free(0.9, kind))
+    Some(ProgramPlan::new("return", gain(0), vec![base]).paired(Free, 0.9, kind))
 }
 
 /// True if a question asks for a change from a year in which the index is not 100.

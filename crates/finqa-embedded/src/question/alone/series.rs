@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 
 use super::super::operation_words::AVERAGE;
+use super::super::plan::Pairing::Free;
 use super::super::plan::{ProgramPlan, slot};
 use super::super::plan_question::PlanQuestion;
 use super::super::slot_scorer::{SlotQuery, best_facts};
@@ -55,7 +56,7 @@ pub(crate) fn series(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
             ("series sum", operations::sum(slots), sure.min(0.6))
         };
         let slots = run.into_iter().map(|index| base.of_fact(index)).collect();
-        Some(ProgramPlan::new(name, expr?, slots).free(prior, Number))
+        Some(ProgramPlan::new(name, expr?, slots).paired(Free, prior, Number))
     };
     found.into_iter().filter_map(plan).collect()
 }

@@ -1,6 +1,7 @@
 //! Plans for each likely shape, whatever the other rules make of the question. Their slots all ask
 //! for the question as a whole.
 
+use super::super::plan::Pairing::Parts;
 use super::super::plan::{LOW, ProgramPlan, of_slots, slot};
 use super::super::plan_question::PlanQuestion;
 use super::super::proposal::{ShapeOdds, likely};
@@ -37,7 +38,7 @@ pub(crate) fn shape_plans(q: &PlanQuestion<'_>, odds: &ShapeOdds) -> Vec<Program
         };
         if let Some((expr, n, kind)) = parts {
             let plan = ProgramPlan::new("any parts", expr, vec![whole.clone(); n]);
-            out.push(plan.paired_as_parts(LOW, kind));
+            out.push(plan.paired(Parts, LOW, kind));
         }
     }
     out

@@ -1,6 +1,7 @@
 //! Plans for compound growth, and for growth that continues at the same rate.
 
 use super::super::operation_words::COMPOUND;
+use super::super::plan::Pairing::Periods;
 use super::super::plan::{ProgramPlan, of_slots, slot};
 use super::super::plan_question::PlanQuestion;
 use super::super::slot_scorer::SlotQuery;
@@ -29,7 +30,7 @@ pub(crate) fn compound(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let base = q.whole().amount();
     let slots = vec![base.of_year(late), base.of_year(early)];
     let expr = operations::compound_growth(slot(0), slot(1), (late - early).into());
-    Some(ProgramPlan::new(COMPOUND_GROWTH, expr, slots).paired_as_periods(0.9, Percent))
+    Some(ProgramPlan::new(COMPOUND_GROWTH, expr, slots).paired(Periods, 0.9, Percent))
 }
 
 /// The name of the plan for growth that continues.
@@ -55,5 +56,5 @@ pub(crate) fn same_rate(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     }
     let (a, b) = known_periods(q)?;
     let expr = Expr::step(Op::Multiply, of_slots(Op::Divide), slot(0));
-    Some(ProgramPlan::new(SAME_RATE, expr, vec![a, b]).paired_as_periods(0.5, Number))
+    Some(ProgramPlan::new(SAME_RATE, expr, vec![a, b]).paired(Periods, 0.5, Number))
 }
