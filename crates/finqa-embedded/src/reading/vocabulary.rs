@@ -8,43 +8,29 @@ use foldhash::fast::RandomState;
 use super::similarity;
 use super::words::is_stop;
 
-/// The stems of a page and their ids, which count from 0.
-#[derive(Debug)]
+/// The stems of a page and their ids, which count from 0. Stop words have none.
+#[derive(Debug, Default)]
 pub(crate) struct Vocabulary {
-    /// The id of each stem; `None` for a stop word.
-    ids: HashMap<String, Option<u32>, RandomState>,
-    /// The next id.
-    count: u32,
-}
-
-/// Initial capacity, in words of a page with its stop words; most pages have fewer. Set by hand;
-/// the map grows if there are more.
-const USUAL: usize = 512;
-
-impl Default for Vocabulary {
-    fn default() -> Self {
-        Self {
-            ids: HashMap::with_capacity_and_hasher(USUAL, RandomState::default()),
-            count: 0,
-        }
-    }
+    ids: HashMap<String, u32, RandomState>,
 }
 
 impl Vocabulary {
     /// The id of a stem, assigned if it is new; `None` for a stop word.
     pub(crate) fn intern(&mut self, stem: &str) -> Option<u32> {
-        if let Some(id) = self.ids.get(stem) {
-            return *id;
+        if is_stop(stem) {
+            return None;
         }
-        let id = (!is_stop(stem)).then_some(self.count);
-        self.count += u32::from(id.is_some());
-        self.ids.insert(stem.to_owned(), id);
-        id
+        let known = self.get(stem);
+        known.or_else(|| {
+            let next = u32::try_from(self.len()).ok()?;
+            self.ids.insert(stem.to_owned(), next);
+            Some(next)
+        })
     }
 
     /// The id of a stem; `None` for a stop word and for a stem that the page lacks.
     pub(crate) fn get(&self, stem: &str) -> Option<u32> {
-        self.ids.get(stem).copied().flatten()
+        self.ids.get(stem).copied()
     }
 
     /// The id of a stem, or of a related stem if the page lacks it: "amortiz" finds "amortization".
@@ -64,7 +50,7 @@ impl Vocabulary {
             let letters = stem.bytes().zip(other.bytes());
             let shared = letters.take_while(|(a, b)| a == b).count();
             let related = shared > RELATED || shared + 1 >= stem.len();
-            related.then_some((shared, Reverse(other.len()), (*id)?))
+            related.then_some((shared, Reverse(other.len()), *id))
         });
         related.max().map(|(_, _, id)| id)
     }
@@ -73,7 +59,7 @@ impl Vocabulary {
     pub(crate) fn vectors(&self) -> Vec<Option<u16>> {
         let mut out = vec![None; self.len()];
         for (stem, id) in &self.ids {
-            if let Some(row) = id.and_then(|id| out.get_mut(id as usize)) {
+            if let Some(row) = out.get_mut(*id as usize) {
                 *row = similarity::row(stem);
             }
         }
@@ -82,7 +68,7 @@ impl Vocabulary {
 
     /// Number of ids.
     pub(crate) fn len(&self) -> usize {
-        self.count as usize
+        self.ids.len()
     }
 }
 
