@@ -81,7 +81,7 @@ pub(crate) const OVERRIDES: [Rule; 3] = [
     },
     |_, plans, filled| plan_name(plans, filled) == alone::COMPOUND_GROWTH,
     |context, plans, filled| {
-        let first = context.earlier.turns.is_empty();
+        let first = context.earlier.is_empty();
         first && alone::ONLY_CALCULATION.contains(&plan_name(plans, filled))
     },
 ];

@@ -27,6 +27,42 @@ pub(crate) struct EarlierTurn {
 }
 
 impl EarlierTurn {
+    /// Reads a turn; `None` without a program or number. What its question leaves out is taken from
+    /// `before`, the turn before it.
+    fn read(facts: &Facts, entry: &HistoryEntry, before: Option<&Self>) -> Option<Self> {
+        let program = entry.program.as_deref().and_then(Expr::parse);
+        let value = || Expr::literal(&entry.value.as_ref()?.to_string());
+        let mut expr = program.or_else(value)?;
+        let asked = Wording::read(&facts.written(&entry.question));
+        let (mut words, _) = weighted(facts, &asked.tokens);
+        let bare = is_bare(&asked);
+        if bare && let Some(before) = before {
+            words.clone_from(&before.words);
+        }
+        let mut years = asked.years.clone();
+        let query = SlotQuery {
+            words: words.clone(),
+            years: years.clone(),
+            anchors: before.map_or(&[][..], |turn| &turn.facts).into(),
+            elliptical: bare,
+            ..SlotQuery::default()
+        };
+        let used = locate(facts, &mut expr, &query);
+        if years.is_empty() {
+            let of_page = used.iter().filter_map(|i| facts.all.get(*i));
+            years = of_page.flat_map(|fact| fact.years.to_vec()).collect();
+            // Drops only repeats side by side, and keeps the order of the facts.
+            years.dedup();
+        }
+        Some(Self {
+            asked,
+            expr,
+            facts: used,
+            words,
+            years,
+        })
+    }
+
     /// True if the turn's answer is a value of the page, possibly multiplied by a constant.
     pub(crate) fn is_look_up(&self) -> bool {
         match self.expr.top() {
@@ -64,71 +100,18 @@ impl EarlierTurn {
 }
 
 /// The earlier turns, oldest first. Turns without a program or number are left out.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct EarlierTurns {
-    pub turns: Vec<EarlierTurn>,
+pub(crate) fn earlier_turns(facts: &Facts, history: &[HistoryEntry]) -> Vec<EarlierTurn> {
+    let mut out: Vec<EarlierTurn> = Vec::new();
+    for entry in history {
+        out.extend(EarlierTurn::read(facts, entry, out.last()));
+    }
+    out
 }
 
-impl EarlierTurns {
-    pub(crate) fn read(facts: &Facts, history: &[HistoryEntry]) -> Self {
-        let mut out = Self::default();
-        for entry in history {
-            out.push(facts, entry);
-        }
-        out
-    }
-
-    /// The look-ups after the last calculation, the latest first.
-    pub(crate) fn latest_look_ups(&self) -> Vec<&EarlierTurn> {
-        let latest = self.turns.iter().rev();
-        latest.take_while(|turn| turn.is_look_up()).collect()
-    }
-
-    /// Adds a turn. What its question leaves out is taken from the turn before it.
-    fn push(&mut self, facts: &Facts, entry: &HistoryEntry) {
-        let program = entry.program.as_deref().and_then(Expr::parse);
-        let value = || Expr::literal(&entry.value.as_ref()?.to_string());
-        let Some(mut expr) = program.or_else(value) else {
-            return;
-        };
-        let asked = Wording::read(&facts.written(&entry.question));
-        let (mut words, _) = weighted(facts, &asked.tokens);
-        let bare = is_bare(&asked);
-        if bare && let Some(last) = self.turns.last() {
-            words.clone_from(&last.words);
-        }
-        let mut years = asked.years.clone();
-        let query = SlotQuery {
-            words: words.clone(),
-            years: years.clone(),
-            anchors: self.turns.last().map_or(&[][..], |t| &t.facts).into(),
-            elliptical: bare,
-            ..SlotQuery::default()
-        };
-        let used = locate(facts, &mut expr, &query);
-        if years.is_empty() {
-            let of_page = used.iter().filter_map(|i| facts.all.get(*i));
-            years = of_page.flat_map(|fact| fact.years.to_vec()).collect();
-            // Drops only repeats side by side, and keeps the order of the facts.
-            years.dedup();
-        }
-        self.turns.push(EarlierTurn {
-            asked,
-            expr,
-            facts: used,
-            words,
-            years,
-        });
-    }
-
-    pub(crate) fn last(&self) -> Option<&EarlierTurn> {
-        self.turns.last()
-    }
-
-    /// The `k`-th turn from the end; 0 is the last turn.
-    pub(crate) fn back(&self, k: usize) -> Option<&EarlierTurn> {
-        self.turns.iter().nth_back(k)
-    }
+/// Number of look-ups after the last calculation.
+pub(crate) fn latest_look_ups(turns: &[EarlierTurn]) -> usize {
+    let latest = turns.iter().rev();
+    latest.take_while(|turn| turn.is_look_up()).count()
 }
 
 /// True if a question names no quantity, only years, pronouns and operations: "and in 2012?".

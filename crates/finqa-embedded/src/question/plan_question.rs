@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use foldhash::fast::RandomState;
 
-use super::conversation::{EarlierTurns, is_bare};
+use super::conversation::{EarlierTurn, earlier_turns, is_bare};
 use super::slot_scorer::SlotQuery;
 use super::slot_words::{AlikeWords, WordWeights, known_share, weighted};
 use super::wording::Wording;
@@ -18,7 +18,7 @@ use finqa_core::question::HistoryEntry;
 /// them.
 #[derive(Debug, Default)]
 pub(crate) struct TakenOver {
-    earlier: EarlierTurns,
+    earlier: Vec<EarlierTurn>,
     /// The words of the last turn.
     pub words: WordWeights,
     /// The years of the last turn.
@@ -33,9 +33,9 @@ pub(crate) struct TakenOver {
 impl TakenOver {
     /// What a question after these turns takes over; nothing if there are none.
     pub(crate) fn after(facts: &Facts, history: &[HistoryEntry]) -> Self {
-        let earlier = EarlierTurns::read(facts, history);
+        let earlier = earlier_turns(facts, history);
         let last = earlier.last();
-        let used = earlier.turns.iter().flat_map(|turn| &turn.facts);
+        let used = earlier.iter().flat_map(|turn| &turn.facts);
         Self {
             words: last.map_or(&[][..], |t| &t.words).into(),
             years: last.map(|t| t.years.clone()).unwrap_or_default(),
@@ -77,7 +77,7 @@ pub(crate) struct PlanQuestion<'a> {
     pub(crate) facts: &'a Facts,
     pub asked: &'a Wording,
     /// The turns before it, whose answers and numbers a plan can repeat.
-    pub earlier: &'a EarlierTurns,
+    pub earlier: &'a [EarlierTurn],
     /// The words, years and facts of these turns that its slots take over.
     pub taken_over: &'a TakenOver,
     /// True if it follows earlier turns and names hardly anything that the last three did not name.
@@ -94,7 +94,7 @@ impl<'a> PlanQuestion<'a> {
             asked,
             earlier,
             taken_over,
-            names_nothing_new: !earlier.turns.is_empty() && known(),
+            names_nothing_new: !earlier.is_empty() && known(),
         }
     }
 
@@ -171,8 +171,8 @@ impl<'a> PlanQuestion<'a> {
 
 /// True if the last three turns named more than three quarters of the content words, by weight.
 /// Both numbers are set by hand; with a smaller share, fewer questions would name something new.
-fn names_the_same(facts: &Facts, asked: &Wording, earlier: &EarlierTurns) -> bool {
+fn names_the_same(facts: &Facts, asked: &Wording, earlier: &[EarlierTurn]) -> bool {
     let words = weighted(facts, asked.content());
-    let named = |word: u32| earlier.turns.iter().rev().take(3).any(|t| t.names(word));
+    let named = |word: u32| earlier.iter().rev().take(3).any(|t| t.names(word));
     known_share(&words, named) > 0.75
 }

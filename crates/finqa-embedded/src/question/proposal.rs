@@ -4,7 +4,7 @@
 //! Words are hashed into buckets, so that no word of a question can be read from the weights. The
 //! trainer writes the weights to `weights/shapes.bin` and `weights/sketches.bin`.
 
-use super::conversation::EarlierTurns;
+use super::conversation::EarlierTurn;
 use super::wording::Wording;
 use crate::expr::Expr;
 use crate::shape::{SHAPES, shape_name};
@@ -184,17 +184,17 @@ fn bucket<'a>(parts: impl IntoIterator<Item = &'a str>) -> usize {
 /// The buckets of a question for [`ShapeModel`]; the classes of earlier turns are their shapes.
 pub(crate) fn shape_buckets(
     asked: &Wording,
-    earlier: &EarlierTurns,
+    earlier: &[EarlierTurn],
     as_stand_alone: bool,
 ) -> Vec<usize> {
-    let turns = earlier.turns.iter();
+    let turns = earlier.iter();
     let before = turns.map(|turn| shape_name(&turn.expr));
     buckets(&asked.phrase, &before.collect::<Vec<_>>(), as_stand_alone)
 }
 
 /// The buckets of a question for [`SketchModel`]; the classes of earlier turns are their sketches.
-pub(crate) fn sketch_buckets(asked: &Wording, earlier: &EarlierTurns) -> Vec<usize> {
-    let turns: Vec<&Expr> = earlier.turns.iter().map(|turn| &turn.expr).collect();
+pub(crate) fn sketch_buckets(asked: &Wording, earlier: &[EarlierTurn]) -> Vec<usize> {
+    let turns: Vec<&Expr> = earlier.iter().map(|turn| &turn.expr).collect();
     buckets(&asked.phrase, &sketches_of(&turns), false)
 }
 

@@ -2,7 +2,7 @@
 //! at most one new fact of the page.
 
 use super::arithmetic::numbers_said;
-use super::conversation::EarlierTurns;
+use super::conversation::EarlierTurn;
 use super::mention::{names_quantity, ratio_operands};
 use super::plan::Pairing::Free;
 use super::plan::{HIGH, LOW, ProgramPlan, is_open, slot};
@@ -119,7 +119,7 @@ fn kind_of(name: &str, expr: &Expr, asked: &Wording) -> UnitKind {
 /// The plans' expressions for a sketch after these turns: one for each choice of the earlier
 /// numbers that it uses. `new` is a slot. None for a sketch without an earlier answer or number,
 /// which `alone` plans, and for one that goes further back than the first turn.
-fn readings(name: &str, earlier: &EarlierTurns, numbers: &[u32]) -> Vec<Expr> {
+fn readings(name: &str, earlier: &[EarlierTurn], numbers: &[u32]) -> Vec<Expr> {
     if !name.contains("answer") && !name.contains("used") {
         return Vec::new();
     }
@@ -143,10 +143,10 @@ fn readings(name: &str, earlier: &EarlierTurns, numbers: &[u32]) -> Vec<Expr> {
 /// which a turn calculated, a constant, or a slot for a new fact. None if there is no such turn. A
 /// constant can also be any of `numbers`, because few of them have a sketch of their own: "that
 /// divided by 5" is like "that divided by 3".
-fn operand(name: &str, earlier: &EarlierTurns, numbers: &[u32]) -> Vec<Expr> {
+fn operand(name: &str, earlier: &[EarlierTurn], numbers: &[u32]) -> Vec<Expr> {
     let turn = |prefix: &str| {
         let back: usize = name.strip_prefix(prefix)?.parse().ok()?;
-        earlier.back(back.checked_sub(1)?)
+        earlier.iter().nth_back(back.checked_sub(1)?)
     };
     if name == "new" {
         vec![slot(0)]
@@ -167,6 +167,7 @@ fn operand(name: &str, earlier: &EarlierTurns, numbers: &[u32]) -> Vec<Expr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::question::conversation::earlier_turns;
     use crate::question::plan_question::TakenOver;
     use crate::reading::facts::Facts;
     use finqa_core::question::{HistoryEntry, HistorySource};
@@ -182,11 +183,11 @@ mod tests {
         programs.iter().map(entry).collect()
     }
 
-    fn after(programs: &[&str]) -> EarlierTurns {
-        EarlierTurns::read(&Facts::default(), &history(programs))
+    fn after(programs: &[&str]) -> Vec<EarlierTurn> {
+        earlier_turns(&Facts::default(), &history(programs))
     }
 
-    fn programs(name: &str, earlier: &EarlierTurns) -> Vec<String> {
+    fn programs(name: &str, earlier: &[EarlierTurn]) -> Vec<String> {
         let read = readings(name, earlier, &[12]).into_iter();
         read.map(|expr| expr.program()).collect()
     }

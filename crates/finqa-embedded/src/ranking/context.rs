@@ -6,7 +6,7 @@ use crate::answering::variants::VARIANTS;
 use crate::expr::Expr;
 use crate::question::alone::{ROLES, roles};
 use crate::question::arithmetic::numbers_said;
-use crate::question::conversation::{EarlierTurns, is_bare};
+use crate::question::conversation::{EarlierTurn, is_bare};
 use crate::question::feature_values::{count, part_of};
 use crate::question::plan::ProgramPlan;
 use crate::question::plan_question::PlanQuestion;
@@ -50,7 +50,7 @@ pub(super) struct CandidateSketch {
 pub(crate) struct ChoiceContext<'a> {
     pub(crate) facts: &'a Facts,
     pub asked: &'a Wording,
-    pub earlier: &'a EarlierTurns,
+    pub earlier: &'a [EarlierTurn],
     /// The content words of the question that the page has, or their synonyms on the page, with
     /// weights.
     pub words: Vec<(u32, f64)>,
@@ -113,7 +113,10 @@ impl<'a> ChoiceContext<'a> {
     ) -> Self {
         let (facts, asked, earlier) = (q.facts, q.asked, q.earlier);
         let own_history = history.iter().any(|turn| turn.source == HistorySource::Own);
-        let behind = |k: usize| earlier.back(k).map_or(0.0, |turn| turn.behind(facts));
+        let behind = |k: usize| {
+            let turn = earlier.iter().nth_back(k);
+            turn.map_or(0.0, |turn| turn.behind(facts))
+        };
         // Below any magnitude, so every number of a column of percentages counts as its largest.
         let mut largest = vec![f64::MIN; facts.columns.len()];
         for fact in &facts.all {
@@ -129,7 +132,7 @@ impl<'a> ChoiceContext<'a> {
         };
         let (words, lacking) = weighted(facts, asked.content());
         let whole = q.whole();
-        let literals = earlier.turns.iter().flat_map(|turn| turn.expr.leaves());
+        let literals = earlier.iter().flat_map(|turn| turn.expr.leaves());
         let literals = literals.map(|leaf| leaf.literal.trim_start_matches('-').to_owned());
         Self {
             facts,
@@ -141,7 +144,7 @@ impl<'a> ChoiceContext<'a> {
             bare: is_bare(asked),
             numbers_said: numbers_said(asked),
             follow_ups,
-            earlier_programs: earlier.turns.iter().map(|turn| &turn.expr).collect(),
+            earlier_programs: earlier.iter().map(|turn| &turn.expr).collect(),
             earlier_literals: literals.collect(),
             as_stand_alone,
             latest: facts.table_years().max().unwrap_or_default(),

@@ -84,7 +84,7 @@ const FIRST: [Feature; 55] = [
     ("negative", |s| flag(s.value.is_some_and(|v| v < 0.0))),
     ("years asked for", |s| count(s.context.asked.years.len())),
     ("words", |s| count(s.context.words.len())),
-    ("earlier turns", |s| count(s.context.earlier.turns.len())),
+    ("earlier turns", |s| count(s.context.earlier.len())),
     ("asked by itself", |s| flag(s.context.as_stand_alone)),
     ("rank in its kind", |s| count(s.candidate.linear.rank_in_shape)),
     ("behind the best of its kind", |s| s.candidate.linear.behind_shape),

@@ -1,6 +1,7 @@
 //! The cues: yes/no features of the network about the words of a question and the turn before it.
 
 use super::context::ChoiceContext;
+use crate::question::conversation::latest_look_ups;
 use crate::question::feature_values::flag;
 use crate::reading::text::TokenKind;
 use crate::shape::shape_name;
@@ -83,16 +84,16 @@ pub(super) const CUES: [(&str, CueTest); 67] = [
     ("balance", Says("balance, beginning, ending, end")),
     ("tax", Says("tax, taxes, pretax, after-tax")),
     ("annual", Says("annual, yearly, annually, monthly, daily")),
-    ("first turn", If(|s| s.earlier.turns.is_empty())),
+    ("first turn", If(|s| s.earlier.is_empty())),
     ("after a look-up", After("look-up, look-up of a percentage")),
     ("after a difference", After("difference, less a constant, difference of results")),
     ("after a ratio", After("relative change, return on a constant, ratio, ratio of results, \
         over a constant")),
     ("after a sum", After("sum, average")),
     ("after something else", After("times a constant, product, comparison, other")),
-    ("one value before", If(|s| s.earlier.latest_look_ups().len() == 1)),
-    ("two values before", If(|s| s.earlier.latest_look_ups().len() == 2)),
-    ("three values before", If(|s| s.earlier.latest_look_ups().len() > 2)),
+    ("one value before", If(|s| latest_look_ups(s.earlier) == 1)),
+    ("two values before", If(|s| latest_look_ups(s.earlier) == 2)),
+    ("three values before", If(|s| latest_look_ups(s.earlier) > 2)),
 ];
 
 /// For each of [`CUES`], 1 if its condition is true for a question, else 0.

@@ -65,12 +65,12 @@ pub(super) fn of(
     let look_up = shape < 2;
     let name = SHAPES.get(shape).copied().unwrap_or_default();
     let ratio = ["ratio", "over a sum", "sum over", "ratio of results"].contains(&name);
-    let turns = context.earlier.turns.iter();
+    let turns = context.earlier.iter();
     let mut answers = turns.filter_map(|turn| turn.expr.number());
     let repeated = value.is_some_and(|value| answers.any(|answer| same_size(answer, value)));
     let contains = |turn: &EarlierTurn| holds(expr, &turn.expr);
-    let last = context.earlier.back(0).is_some_and(contains);
-    let before = context.earlier.back(1).is_some_and(contains);
+    let last = context.earlier.last().is_some_and(contains);
+    let before = context.earlier.iter().nth_back(1).is_some_and(contains);
     let all_known = read.known == read.numbers && read.numbers > 0;
     let uncovered = read.uncovered(context);
     let signed = read.minus || read.dropped;

@@ -29,7 +29,7 @@ pub(crate) const ONLY_CALCULATION: [&str; 5] = [
 /// The plans for a question without earlier turns; none for a turn. They must come before the
 /// others, because a program that several plans make counts for the first.
 pub(crate) fn only_calculation(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
-    if !q.earlier.turns.is_empty() {
+    if !q.earlier.is_empty() {
         return Vec::new();
     }
     let plans = [
