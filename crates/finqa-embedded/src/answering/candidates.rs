@@ -28,42 +28,6 @@ pub enum Pool {
 /// `training::EXAMPLE_FACTS`.
 const FACTS_PER_SLOT: usize = 14;
 
-/// Limits on the number of candidates.
-struct CandidateLimits {
-    /// Maximum number of fillings of a plan.
-    fillings: usize,
-    /// Maximum number of candidates.
-    best: usize,
-    /// Maximum difference from the best score of the linear model.
-    behind: f64,
-}
-
-impl CandidateLimits {
-    /// The limits for a question. A stand-alone question names more than a turn does, so its right
-    /// facts often rank lower. When its limits were raised from 8 and 32, the share of FinQA dev
-    /// questions with a right candidate rose from 80.5 to 82.9 %, although plans were removed at
-    /// the same time. Comparing only those that are at most 5.0 behind saves time: for only two of
-    /// 5,750 questions did the network choose a candidate farther behind. A turn still has 8 and
-    /// 32, and compares all of them.
-    fn of(context: &ChoiceContext<'_>, pool: Pool) -> Self {
-        let (fillings, best) = if context.as_stand_alone {
-            (20, 64)
-        } else {
-            (8, 32)
-        };
-        let (best, behind) = match pool {
-            Pool::All => (usize::MAX, f64::INFINITY),
-            Pool::Compared if context.as_stand_alone => (best, 5.0),
-            Pool::Best | Pool::Compared => (best, f64::INFINITY),
-        };
-        Self {
-            fillings,
-            best,
-            behind,
-        }
-    }
-}
-
 /// True if a candidate meets the rule.
 type Rule = fn(&ChoiceContext<'_>, &[ProgramPlan], &FilledPlan) -> bool;
 
@@ -98,10 +62,24 @@ pub(crate) fn candidates(
     weights: &[f64],
     pool: Pool,
 ) -> Vec<Candidate> {
+    // A stand-alone question names more than a turn does, so its right facts often rank lower. When
+    // its limits were raised from 8 and 32, the share of FinQA dev questions with a right candidate
+    // rose from 80.5 to 82.9 %, although plans were removed at the same time.
+    let (fillings, most) = if context.as_stand_alone {
+        (20, 64)
+    } else {
+        (8, 32)
+    };
+    // Comparing only those that are at most 5.0 behind saves time: for only two of 5,750 questions
+    // did the network choose a candidate farther behind. A turn compares all of its 32.
+    let (most, farthest) = match pool {
+        Pool::All => (usize::MAX, f64::INFINITY),
+        Pool::Compared if context.as_stand_alone => (most, 5.0),
+        Pool::Best | Pool::Compared => (most, f64::INFINITY),
+    };
     let mut out: Vec<Candidate> = Vec::new();
     let scale = context.asked.common().scale;
-    let limits = CandidateLimits::of(context, pool);
-    let mut choices = JointChoices::new(limits.fillings.min(FACTS_PER_SLOT), limits.fillings);
+    let mut choices = JointChoices::new(fillings.min(FACTS_PER_SLOT), fillings);
     for (i, plan) in plans.iter().enumerate() {
         let filled = fill(context.facts, plan, i, &mut choices);
         let best = filled.first().map_or(0.0, |f| f.score);
@@ -135,7 +113,7 @@ pub(crate) fn candidates(
     // Taken before the cut, so that the candidates that are cut have votes too.
     let values: Vec<Option<f64>> = out.iter().map(|one| one.filled.expr.number()).collect();
     let top = out.first().map_or(0.0, |one| one.linear.score);
-    out.truncate(limits.best);
+    out.truncate(most);
     let mut shapes: Vec<(usize, f64, usize)> = Vec::new();
     for (rank, one) in out.iter_mut().enumerate() {
         let value = values.get(rank).copied().flatten();
@@ -155,7 +133,7 @@ pub(crate) fn candidates(
     // A rule decides without a score, so its candidates stay however far behind they are.
     out.retain(|one| {
         let meets = |rule: &Rule| rule(context, plans, &one.filled);
-        one.linear.behind <= limits.behind || OVERRIDES.iter().any(meets)
+        one.linear.behind <= farthest || OVERRIDES.iter().any(meets)
     });
     out
 }
