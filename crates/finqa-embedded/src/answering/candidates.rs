@@ -112,10 +112,22 @@ pub(crate) fn candidates(
     out.sort_by(|a, b| b.linear.score.total_cmp(&a.linear.score));
     // Taken before the cut, so that the candidates that are cut have votes too.
     let values: Vec<Option<f64>> = out.iter().map(|one| one.filled.expr.number()).collect();
-    let top = out.first().map_or(0.0, |one| one.linear.score);
     out.truncate(most);
+    set_ranks(&mut out, &values);
+    // A rule decides without a score, so its candidates stay however far behind they are.
+    out.retain(|one| {
+        let meets = |rule: &Rule| rule(context, plans, &one.filled);
+        one.linear.behind <= farthest || OVERRIDES.iter().any(meets)
+    });
+    out
+}
+
+/// Sets the ranks of candidates that are sorted by score, and how far they are behind the best.
+/// `values` has the values of all candidates in the same order, also of those that were cut.
+fn set_ranks(sorted: &mut [Candidate], values: &[Option<f64>]) {
+    let top = sorted.first().map_or(0.0, |one| one.linear.score);
     let mut shapes: Vec<(usize, f64, usize)> = Vec::new();
-    for (rank, one) in out.iter_mut().enumerate() {
+    for (rank, one) in sorted.iter_mut().enumerate() {
         let value = values.get(rank).copied().flatten();
         let shape = shape(&one.filled.expr);
         match shapes.iter_mut().find(|(known, ..)| *known == shape) {
@@ -130,12 +142,6 @@ pub(crate) fn candidates(
         one.linear.rank = rank;
         one.linear.votes = values.iter().filter(|other| **other == value).count();
     }
-    // A rule decides without a score, so its candidates stay however far behind they are.
-    out.retain(|one| {
-        let meets = |rule: &Rule| rule(context, plans, &one.filled);
-        one.linear.behind <= farthest || OVERRIDES.iter().any(meets)
-    });
-    out
 }
 
 /// The candidate that has an expression.
