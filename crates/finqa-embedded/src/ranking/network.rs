@@ -7,10 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::network_features::CATEGORIES;
 use crate::question::feature_values::count;
 
-/// Number of hidden units that are summed at a time, few enough that their sums stay in registers.
-/// The number of units must be a multiple of it.
-const TOGETHER: usize = 16;
-
 /// The weights of the network. Its inputs are the features, clamped to their usual range. A feature
 /// that numbers a category, such as the shape, has an input for each of its values instead: 1 for
 /// the value that it has, and 0 for the others.
@@ -24,7 +20,7 @@ pub struct Network {
     pub ranges: Vec<InputRange>,
     /// For each input its weights to the hidden units.
     pub hidden: Vec<Vec<f32>>,
-    /// The bias of each hidden unit. Their number is a multiple of 16.
+    /// The bias of each hidden unit.
     pub bias: Vec<f32>,
     /// The weight of each hidden unit in the score.
     pub output: Vec<f32>,
@@ -66,7 +62,6 @@ impl Network {
             && [self.hidden.len(), self.direct.len()] == [width; 2]
             && self.output.len() == units
             && self.hidden.iter().all(|of| of.len() == units)
-            && units % TOGETHER == 0
             && units > 0
     }
 
@@ -95,48 +90,29 @@ impl Network {
     /// The score of each candidate, given by its features.
     #[must_use]
     pub fn scores(&self, candidates: &[&[f64]]) -> Vec<f64> {
-        let inputs = candidates.iter().map(|features| self.inputs_used(features));
-        let inputs: Vec<Vec<(usize, f32)>> = inputs.collect();
-        let direct = |(input, value): &(usize, f32)| {
-            let weight = self.direct.get(*input).copied().unwrap_or_default();
-            weight * value
-        };
-        let of_direct = inputs.iter().map(|inputs| inputs.iter().map(direct).sum());
-        let mut scores: Vec<f32> = of_direct.collect();
-        let bias = self.bias.as_chunks::<TOGETHER>().0.iter();
-        let units = bias.zip(self.output.as_chunks::<TOGETHER>().0).enumerate();
-        // All candidates for a few units, then the next units, so that their weights stay in the
-        // cache. This made an answer faster with the same scores.
-        for (chunk, (bias, output)) in units {
-            let weights = self.hidden.iter();
-            let weights = weights.filter_map(|of| of.as_chunks().0.get(chunk));
-            let weights: Vec<&[f32; TOGETHER]> = weights.collect();
-            for (score, inputs) in scores.iter_mut().zip(&inputs) {
-                let mut sums = *bias;
-                for (input, value) in inputs {
-                    let weights = weights.get(*input).copied().unwrap_or(&[0.0; TOGETHER]);
-                    for (sum, weight) in sums.iter_mut().zip(weights) {
-                        *sum += value * weight;
-                    }
-                }
-                for (unit, weight) in sums.iter().zip(output) {
-                    *score += unit.max(0.0) * weight;
-                }
-            }
-        }
-        scores.into_iter().map(f64::from).collect()
+        let scores = candidates.iter().map(|features| self.score(features));
+        scores.map(f64::from).collect()
     }
 
-    /// The inputs of a candidate that differ from zero.
-    fn inputs_used(&self, features: &[f64]) -> Vec<(usize, f32)> {
-        let mut out = Vec::with_capacity(features.len());
-        // `for_each` is faster than `extend` through the chain of iterators.
-        Self::inputs(&self.ranges, features).for_each(|(input, value)| {
-            if value != 0.0 {
-                out.push((input, value));
-            }
-        });
-        out
+    /// The score of a candidate. Inputs that are 0 are skipped.
+    fn score(&self, features: &[f64]) -> f32 {
+        let mut score = 0.0;
+        let mut units = self.bias.clone();
+        let inputs = Self::inputs(&self.ranges, features);
+        // `for_each` is faster than a loop over this chain of iterators.
+        inputs
+            .filter(|(_, value)| *value != 0.0)
+            .for_each(|(input, value)| {
+                score += self.direct.get(input).copied().unwrap_or_default() * value;
+                let weights = self.hidden.get(input).map_or(&[][..], Vec::as_slice);
+                for (unit, weight) in units.iter_mut().zip(weights) {
+                    *unit += value * weight;
+                }
+            });
+        for (unit, weight) in units.iter().zip(&self.output) {
+            score += unit.max(0.0) * weight;
+        }
+        score
     }
 }
 
@@ -168,17 +144,11 @@ mod tests {
 
     #[test]
     fn a_unit_counts_above_zero_only() {
-        // The units between the first and the last contribute nothing.
-        let of_units = |first: f32, last: f32| {
-            let mut units = vec![0.0; 2 * TOGETHER];
-            (units[0], units[2 * TOGETHER - 1]) = (first, last);
-            units
-        };
         let network = Network {
             ranges: vec![RANGE],
-            hidden: vec![of_units(1.0, -1.0)],
-            bias: of_units(-2.0, 2.0),
-            output: of_units(2.0, 3.0),
+            hidden: vec![vec![1.0, -1.0]],
+            bias: vec![-2.0, 2.0],
+            output: vec![2.0, 3.0],
             direct: vec![0.25],
         };
         let scores = network.scores(&[&[4.0], &[0.0]]);
