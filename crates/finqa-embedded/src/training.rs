@@ -8,7 +8,7 @@ use finqa_core::question::Question;
 
 use crate::answering::filling::{JointChoices, joint_features};
 use crate::expr::{Expr, alike_but_for_signs};
-use crate::question::alone;
+use crate::question::by_words;
 use crate::question::plan::{is_open, slot_index};
 use crate::question::plan_question::{PlanQuestion, TakenOver};
 use crate::question::proposal;
@@ -87,19 +87,19 @@ pub struct ClassExample {
 }
 
 /// The example for [`ShapeModel`]; `None` if the program cannot be parsed. `before` has the
-/// programs of earlier turns, oldest first. `alone` is true for a stand-alone question.
+/// programs of earlier turns, oldest first. `as_stand_alone` is true for a stand-alone question.
 #[must_use]
 pub fn shape_example(
     question: &str,
     before: &[&str],
     program: &str,
-    alone: bool,
+    as_stand_alone: bool,
 ) -> Option<ClassExample> {
     let shapes = before.iter();
     let shapes = shapes.filter_map(|program| SHAPES.get(shape_of(program)?).copied());
     let phrase = Wording::read(question).phrase;
     Some(ClassExample {
-        buckets: proposal::buckets(&phrase, &shapes.collect::<Vec<_>>(), alone),
+        buckets: proposal::buckets(&phrase, &shapes.collect::<Vec<_>>(), as_stand_alone),
         class: shape_of(program)?,
     })
 }
@@ -142,7 +142,7 @@ pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<S
     let q = PlanQuestion::new(facts, &asked, &taken_over);
     // No model of sketches is fitted yet, so all count as equally likely.
     let of_sketches = sketch_plans::plans(&q, &[0.0; sketch::SKETCHES.len()]);
-    let plans = follow_up::plans(&q).into_iter().chain(alone::plans(&q));
+    let plans = follow_up::plans(&q).into_iter().chain(by_words::plans(&q));
     for plan in plans.chain(of_sketches) {
         let mut literals = vec![None; plan.slots.len()];
         if plan.slots.is_empty() || !unify(&plan.expr, &gold, &mut literals) {

@@ -12,7 +12,7 @@ use super::doubt::{self, in_words, is_of_text};
 use super::explain;
 use super::filling::FilledPlan;
 use crate::explanation::Explanation;
-use crate::question::alone;
+use crate::question::by_words;
 use crate::question::follow_up;
 use crate::question::plan::ProgramPlan;
 use crate::question::plan_question::{PlanQuestion, TakenOver};
@@ -271,10 +271,10 @@ fn report_answer(
 }
 
 /// The plans for a question, and how many of them come from [`follow_up::plans`], which are listed
-/// first. If there are any, those of [`alone::plans`], which repeat no earlier answer, get lower
+/// first. If there are any, those of [`by_words::plans`], which repeat no earlier answer, get lower
 /// priors. Otherwise (for a question without earlier turns, and for a turn to which no rule of
 /// `follow_up` applies) the first of these gets a prior of at least 0.9. After the follow-ups come
-/// the plans of [`alone::only_calculation`], [`alone::plans`], [`alone::shape_plans`] and
+/// the plans of [`by_words::only_calculation`], [`by_words::plans`], [`by_words::shape_plans`] and
 /// [`sketch_plans::plans`], in this order.
 fn plans(
     q: &PlanQuestion<'_>,
@@ -282,20 +282,20 @@ fn plans(
     sketch_odds: Option<&SketchOdds>,
 ) -> (Vec<ProgramPlan>, usize) {
     let mut out = follow_up::plans(q);
-    let mut alone = alone::plans(q);
+    let mut others = by_words::plans(q);
     if !out.is_empty() {
-        for plan in &mut alone {
+        for plan in &mut others {
             // Set by hand, like the 0.9 below. The prior is a feature of the choice, so other
             // numbers need new weights.
             plan.prior *= 0.3;
         }
-    } else if let Some(first) = alone.first_mut() {
+    } else if let Some(first) = others.first_mut() {
         first.prior = first.prior.max(0.9);
     }
     let follow_ups = out.len();
-    out.extend(alone::only_calculation(q));
-    out.extend(alone);
-    out.extend(alone::shape_plans(q, shape_odds));
+    out.extend(by_words::only_calculation(q));
+    out.extend(others);
+    out.extend(by_words::shape_plans(q, shape_odds));
     out.extend(sketch_odds.map_or_else(Vec::new, |odds| sketch_plans::plans(q, odds)));
     (out, follow_ups)
 }

@@ -4,7 +4,7 @@
 use super::filling::{FilledPlan, JointChoices, fill};
 use super::variants::variants;
 use crate::expr::Expr;
-use crate::question::alone;
+use crate::question::by_words;
 use crate::question::plan::ProgramPlan;
 use crate::ranking::{self, Candidate, ChoiceContext, LinearRank};
 use crate::shape::shape;
@@ -37,16 +37,16 @@ type Rule = fn(&ChoiceContext<'_>, &[ProgramPlan], &FilledPlan) -> bool;
 ///
 /// The network only compares scores, so without the first rule it could answer yes or no with a
 /// number. The third made 8 of the 711 FinQA dev questions right and none wrong
-/// ([`alone::ONLY_CALCULATION`]). The second has no recorded measurement.
+/// ([`by_words::ONLY_CALCULATION`]). The second has no recorded measurement.
 pub(crate) const OVERRIDES: [Rule; 3] = [
     |context, _, filled| {
         let compares = matches!(filled.expr.top(), Some((Op::Greater, ..)));
         compares && context.asked.asks_yes_no()
     },
-    |_, plans, filled| plan_name(plans, filled) == alone::COMPOUND_GROWTH,
+    |_, plans, filled| plan_name(plans, filled) == by_words::COMPOUND_GROWTH,
     |context, plans, filled| {
         let first = context.earlier.is_empty();
-        first && alone::ONLY_CALCULATION.contains(&plan_name(plans, filled))
+        first && by_words::ONLY_CALCULATION.contains(&plan_name(plans, filled))
     },
 ];
 

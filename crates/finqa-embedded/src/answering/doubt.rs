@@ -2,7 +2,7 @@
 //! question, because the page lacks a year or a word of it, or because the confidence is low.
 
 use crate::expr::Expr;
-use crate::question::alone::COMPOUND_GROWTH;
+use crate::question::by_words::COMPOUND_GROWTH;
 use crate::question::mention::is_name;
 use crate::question::operation_words::{
     COMPOUND, LARGEST, LEFT_OF_WHOLE, SMALLEST, STATISTICS, is_operation,

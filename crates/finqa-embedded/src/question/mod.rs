@@ -3,7 +3,7 @@
 //! Reading order: `wording` reads the text, with `operation_words` and `mention`; `conversation`
 //! reads the earlier turns. `plan` has the types of a plan, `slot_scorer` says what a slot asks of
 //! a fact and scores facts, with `slot_words` and `feature_values`. `plan_question` combines these
-//! for the rules that make plans: `alone` by the words of the question, also for a turn;
+//! for the rules that make plans: `by_words` by the words of the question;
 //! `follow_up` and `arithmetic` by what a turn takes over from the turns before it. `proposal`
 //! guesses shape and sketch of the program from the words, and `sketch_plans` makes a plan of each
 //! likely sketch.
@@ -13,8 +13,8 @@
 //! all together (docs/embedded-analyst.md, "Training"). A prior is a feature of the choice, and the
 //! factors in `slot_scorer` and `slot_words` are parts of features, so other ones need new weights.
 
-pub(super) mod alone;
 pub(super) mod arithmetic;
+pub(super) mod by_words;
 pub(super) mod conversation;
 pub(super) mod feature_values;
 pub(super) mod follow_up;

@@ -1,7 +1,7 @@
 //! The types of a plan: an operation over open slots, and what each slot asks for.
 //!
-//! `alone`, `follow_up`, `arithmetic` and `sketch_plans` make plans; `answering::filling` puts facts
-//! into their slots.
+//! `by_words`, `follow_up`, `arithmetic` and `sketch_plans` make plans; `answering::filling` puts
+//! facts into their slots.
 
 use super::slot_scorer::SlotQuery;
 use crate::expr::{Expr, PageLeaf};

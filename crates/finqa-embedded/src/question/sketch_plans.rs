@@ -118,7 +118,7 @@ fn kind_of(name: &str, expr: &Expr, asked: &Wording) -> UnitKind {
 
 /// The plans' expressions for a sketch after these turns: one for each choice of the earlier
 /// numbers that it uses. `new` is a slot. None for a sketch without an earlier answer or number,
-/// which `alone` plans, and for one that goes further back than the first turn.
+/// which `by_words` plans, and for one that goes further back than the first turn.
 fn readings(name: &str, earlier: &[EarlierTurn], numbers: &[u32]) -> Vec<Expr> {
     if !name.contains("answer") && !name.contains("used") {
         return Vec::new();

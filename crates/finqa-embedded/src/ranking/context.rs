@@ -4,8 +4,8 @@ use std::cell::OnceCell;
 
 use crate::answering::variants::VARIANTS;
 use crate::expr::Expr;
-use crate::question::alone::{ROLES, roles};
 use crate::question::arithmetic::numbers_said;
+use crate::question::by_words::{ROLES, roles};
 use crate::question::conversation::{EarlierTurn, is_bare};
 use crate::question::feature_values::{count, part_of};
 use crate::question::plan::ProgramPlan;
@@ -87,7 +87,7 @@ pub(crate) struct ChoiceContext<'a> {
     pub(crate) own_history: bool,
     /// `EarlierTurn::behind` of the last turn and of the one before it; 0 with a given history.
     pub(crate) behind: [f64; 2],
-    /// Queries for the operands that the question describes, by `alone::roles`.
+    /// Queries for the operands that the question describes, by `by_words::roles`.
     pub(super) roles: [Option<SlotQuery>; ROLES],
     /// The latest year of the table's columns and rows; 0 if there is none.
     pub(super) latest: u16,

@@ -4,7 +4,7 @@
 use super::context::{BY_QUESTION, ChoiceContext, size};
 use crate::distinct;
 use crate::expr::Expr;
-use crate::question::alone::ROLES;
+use crate::question::by_words::ROLES;
 use crate::question::feature_values::{count, flag, part_of};
 use crate::question::plan::ProgramPlan;
 use crate::question::slot_scorer::{FEATURES, SlotScorer};

@@ -1,6 +1,6 @@
-//! Rules that make plans from the words of the question alone, also for a turn. They repeat no
-//! answer of an earlier turn; only what their slots ask for can come from the last turn
-//! (`PlanQuestion::query`). `follow_up` and `sketch_plans` make the plans that repeat something.
+//! Rules that make plans by the words of the question. They repeat no answer of an earlier turn;
+//! only what their slots ask for can come from the last turn (`PlanQuestion::query`). `follow_up`
+//! and `sketch_plans` make the plans that repeat something.
 //!
 //! Each rule returns a plan, or nothing if the question lacks its words. The rules for changes are
 //! in this file, those for shares, sums, averages and comparisons in `parts`, for whole rows in
