@@ -10,7 +10,7 @@ use crate::answering::filling::{JointChoices, joint_features};
 use crate::expr::{Expr, alike_but_for_signs};
 use crate::question::by_words;
 use crate::question::plan::{is_open, slot_index};
-use crate::question::plan_question::{PlanQuestion, TakenOver};
+use crate::question::plan_question::{Inherited, PlanQuestion};
 use crate::question::proposal;
 use crate::question::sketch_plans;
 use crate::question::wording::Wording;
@@ -57,8 +57,8 @@ pub fn candidates(
 ) -> Vec<ProgramCandidate> {
     let facts = page.facts(&question.document);
     let asked = Wording::read(&facts.written(&question.text));
-    let taken_over = TakenOver::after(facts, &question.history);
-    let q = PlanQuestion::new(facts, &asked, &taken_over);
+    let inherited = Inherited::after(facts, &question.history);
+    let q = PlanQuestion::new(facts, &asked, &inherited);
     let (context, plans) = embedded.context_and_plans(&q, question);
     let found = made::candidates(&context, &plans, &embedded.weights.choice, pool);
     // The trainer uses `Compared` only to count how often a right program is in it.
@@ -138,8 +138,8 @@ pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<S
     let gold = Expr::parse(program)?;
     // Without `Facts::written`, which matters only on a user's page. The trainer has none.
     let asked = Wording::read(&question.text);
-    let taken_over = TakenOver::after(facts, &question.history);
-    let q = PlanQuestion::new(facts, &asked, &taken_over);
+    let inherited = Inherited::after(facts, &question.history);
+    let q = PlanQuestion::new(facts, &asked, &inherited);
     // No model of sketches is fitted yet, so all count as equally likely.
     let of_sketches = sketch_plans::plans(&q, &[0.0; sketch::SKETCHES.len()]);
     let plans = follow_up::plans(&q).into_iter().chain(by_words::plans(&q));

@@ -15,7 +15,7 @@ use crate::explanation::Explanation;
 use crate::question::by_words;
 use crate::question::follow_up;
 use crate::question::plan::ProgramPlan;
-use crate::question::plan_question::{PlanQuestion, TakenOver};
+use crate::question::plan_question::{Inherited, PlanQuestion};
 use crate::question::proposal::{self, ShapeOdds, SketchOdds};
 use crate::question::sketch_plans;
 use crate::question::wording::Wording;
@@ -173,8 +173,8 @@ impl EmbeddedAnalyst {
     ) -> Option<EmbeddedAnswer> {
         let facts = page.facts(&question.document);
         let asked = Wording::read(&facts.written(&question.text));
-        let taken_over = TakenOver::after(facts, &question.history);
-        let q = PlanQuestion::new(facts, &asked, &taken_over);
+        let inherited = Inherited::after(facts, &question.history);
+        let q = PlanQuestion::new(facts, &asked, &inherited);
         let (context, plans) = self.context_and_plans(&q, question);
         let ranked = self.rank(&context, &plans);
         let signals = confidence::signals(&context, &question.history, &ranked);

@@ -213,7 +213,7 @@ pub(crate) fn numbers_only(q: &PlanQuestion<'_>, _: &EarlierTurn) -> Option<Prog
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::question::plan_question::TakenOver;
+    use crate::question::plan_question::Inherited;
     use finqa_core::question::{HistoryEntry, HistorySource};
 
     #[test]
@@ -243,9 +243,9 @@ mod tests {
                 label: None,
                 source: HistorySource::Gold,
             }];
-            let taken_over = TakenOver::after(&facts, &history);
+            let inherited = Inherited::after(&facts, &history);
             let asked = Wording::read("what is that sum divided by 7?");
-            let q = PlanQuestion::new(&facts, &asked, &taken_over);
+            let q = PlanQuestion::new(&facts, &asked, &inherited);
             let plan = constant_step(&q, q.earlier.last().unwrap()).unwrap();
             plan.expr.program()
         };

@@ -1,5 +1,5 @@
 //! A question as the rules for plans see it: its text, its page, the earlier turns, and what its
-//! slots take over from them.
+//! slots inherit from them.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,24 +14,24 @@ use super::wording::Wording;
 use crate::reading::facts::Facts;
 use finqa_core::question::HistoryEntry;
 
-/// The earlier turns, with the words, years and facts that the slots of a question take over from
-/// them.
+/// The earlier turns, and what the slots of a question inherit: the words and the years of the last
+/// turn, and the facts of all turns as anchors. It also keeps the queries that were already made.
 #[derive(Debug, Default)]
-pub(crate) struct TakenOver {
+pub(crate) struct Inherited {
     earlier: Vec<EarlierTurn>,
     /// The words of the last turn.
     pub words: WordWeights,
     /// The years of the last turn.
     pub(crate) years: Vec<u16>,
-    /// The facts that all earlier turns used, the latest last.
+    /// The facts that all earlier turns used, the latest last; a slot can ask for one near them.
     pub(crate) anchors: Rc<[usize]>,
     /// Queries made from parts of the question, by their text: many plans read the same parts.
     parts: RefCell<HashMap<String, SlotQuery, RandomState>>,
     alike: AlikeWords,
 }
 
-impl TakenOver {
-    /// What a question after these turns takes over; nothing if there are none.
+impl Inherited {
+    /// What a question after these turns inherits; nothing if there are none.
     pub(crate) fn after(facts: &Facts, history: &[HistoryEntry]) -> Self {
         let earlier = earlier_turns(facts, history);
         let last = earlier.last();
@@ -78,22 +78,22 @@ pub(crate) struct PlanQuestion<'a> {
     pub asked: &'a Wording,
     /// The turns before it, whose answers and numbers a plan can repeat.
     pub earlier: &'a [EarlierTurn],
-    /// The words, years and facts of these turns that its slots take over.
-    pub taken_over: &'a TakenOver,
+    /// What its slots inherit from these turns.
+    pub inherited: &'a Inherited,
     /// True if it follows earlier turns and names hardly anything that the last three did not name.
     /// "What share of sales is that?" is false if "sales" is new, although it says "that".
     pub(crate) names_nothing_new: bool,
 }
 
 impl<'a> PlanQuestion<'a> {
-    pub(crate) fn new(facts: &'a Facts, asked: &'a Wording, taken_over: &'a TakenOver) -> Self {
-        let earlier = &taken_over.earlier;
+    pub(crate) fn new(facts: &'a Facts, asked: &'a Wording, inherited: &'a Inherited) -> Self {
+        let earlier = &inherited.earlier;
         let known = || is_bare(asked) || names_the_same(facts, asked, earlier);
         Self {
             facts,
             asked,
             earlier,
-            taken_over,
+            inherited,
             names_nothing_new: !earlier.is_empty() && known(),
         }
     }
@@ -106,12 +106,12 @@ impl<'a> PlanQuestion<'a> {
     /// The query for a part of the question. Its years are those of the part, else of the question,
     /// else of the last turn; percentages, counts and scales are those of the question.
     pub(crate) fn query(&self, text: &str) -> SlotQuery {
-        let (asked, taken_over) = (self.asked, self.taken_over);
-        let part = taken_over.part(self.facts, text);
+        let (asked, inherited) = (self.asked, self.inherited);
+        let part = inherited.part(self.facts, text);
         let named = [&part.years, &asked.years];
         let years = named.into_iter().find(|years| !years.is_empty());
         SlotQuery {
-            years: years.unwrap_or(&taken_over.years).clone(),
+            years: years.unwrap_or(&inherited.years).clone(),
             years_inherited: years.is_none(),
             common: asked.common().clone(),
             ..part
@@ -130,7 +130,8 @@ impl<'a> PlanQuestion<'a> {
     }
 
     /// Two slots for two things that parts of the question name. A part that names no quantity
-    /// takes over the other's words: "sales in 2012 and in 2013".
+    /// inherits the other's words: "sales in 2012 and in 2013". So "that" in "that divided by
+    /// sales" asks for sales twice; the plan for the earlier answer is that of `sketch_plans`.
     pub(super) fn parts_of(&self, a: &str, b: &str) -> Vec<SlotQuery> {
         let (mut one, mut two) = (self.query(a), self.query(b));
         if one.elliptical {
@@ -147,7 +148,7 @@ impl<'a> PlanQuestion<'a> {
     /// turn are used in the same way. Without these, the latest two of the table are used; `None`
     /// if it has fewer.
     pub(super) fn two_periods(&self) -> Option<(u16, u16)> {
-        let years = self.asked.years_or(&self.taken_over.years);
+        let years = self.asked.years_or(&self.inherited.years);
         match (years.iter().max(), years.iter().min()) {
             (Some(late), Some(early)) if late != early => Some((*late, *early)),
             (Some(year), _) => Some((*year, year - 1)),

@@ -168,7 +168,7 @@ fn operand(name: &str, earlier: &[EarlierTurn], numbers: &[u32]) -> Vec<Expr> {
 mod tests {
     use super::*;
     use crate::question::conversation::earlier_turns;
-    use crate::question::plan_question::TakenOver;
+    use crate::question::plan_question::Inherited;
     use crate::reading::facts::Facts;
     use finqa_core::question::{HistoryEntry, HistorySource};
 
@@ -238,10 +238,10 @@ mod tests {
     #[test]
     fn a_plan_is_preferred_if_the_question_joins_its_operands_so() {
         let facts = Facts::default();
-        let taken_over = TakenOver::after(&facts, &history(&["subtract(120, 100)"]));
+        let inherited = Inherited::after(&facts, &history(&["subtract(120, 100)"]));
         let preferred = |question: &str| -> Vec<String> {
             let asked = Wording::read(question);
-            let q = PlanQuestion::new(&facts, &asked, &taken_over);
+            let q = PlanQuestion::new(&facts, &asked, &inherited);
             let plans = plans(&q, &[0.0; SKETCHES.len()]).into_iter();
             let high = plans.filter(|plan| plan.prior > LOW);
             let programs = high.map(|plan| plan.expr.program());
