@@ -66,7 +66,7 @@ pub fn candidates(
         Pool::Best => ranking::network_features(&context, &plans, &found),
         Pool::All | Pool::Compared => Vec::new(),
     };
-    let mut details = details.chunks_exact(ranking::FEATURES);
+    let mut details = details.chunks_exact(ranking::NETWORK_FEATURES);
     found
         .into_iter()
         .map(|one| ProgramCandidate {

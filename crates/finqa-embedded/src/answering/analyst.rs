@@ -234,7 +234,7 @@ impl EmbeddedAnalyst {
             compared.iter().map(|one| one.linear.score).collect()
         } else {
             let features = ranking::network_features(context, plans, &compared);
-            let rows: Vec<&[f64]> = features.chunks_exact(ranking::FEATURES).collect();
+            let rows: Vec<&[f64]> = features.chunks_exact(ranking::NETWORK_FEATURES).collect();
             weights.network.scores(&rows)
         };
         let filled = compared.into_iter().map(|one| one.filled);

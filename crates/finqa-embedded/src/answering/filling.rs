@@ -8,7 +8,7 @@ use super::scale;
 use crate::expr::{Expr, PageLeaf, value_of};
 use crate::question::plan::{Pairing, ProgramPlan, fill_slots};
 use crate::question::slot_scorer::{
-    FEATURES, PAIRS, SlotQuery, SlotScorer, best_facts, best_first, pair_features,
+    PAIRS, SLOT_FEATURES, SlotQuery, SlotScorer, best_facts, best_first, pair_features,
 };
 use crate::reading::facts::{Fact, Facts};
 use crate::reading::outflow::is_outflow;
@@ -162,7 +162,7 @@ fn known_facts(facts: &Facts, plan: &ProgramPlan) -> Vec<usize> {
 /// The features of the slot scorer for a joint choice, summed over its slots, for the trainer.
 pub(crate) fn joint_features(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]) -> Vec<f64> {
     let known = known_facts(facts, plan);
-    let mut sum = vec![0.0; FEATURES];
+    let mut sum = vec![0.0; SLOT_FEATURES];
     for (slot, fact) in chosen.iter().enumerate() {
         let (Some(query), Some(of_page)) = (plan.slots.get(slot), facts.all.get(*fact)) else {
             continue;

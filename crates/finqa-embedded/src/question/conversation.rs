@@ -44,7 +44,7 @@ impl EarlierTurn {
             words: words.clone(),
             years: years.clone(),
             anchors: before.map_or(&[][..], |turn| &turn.facts).into(),
-            elliptical: bare,
+            bare,
             ..SlotQuery::default()
         };
         let used = locate(facts, &mut expr, &query);

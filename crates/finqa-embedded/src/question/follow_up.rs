@@ -72,7 +72,7 @@ fn redo(q: &PlanQuestion<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
             },
             years: asked.years_or(&fact.years).to_vec(),
             anchors: [*index].into(),
-            elliptical: !named,
+            bare: !named,
             ..SlotQuery::default()
         })
     };

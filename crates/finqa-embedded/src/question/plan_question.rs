@@ -58,7 +58,7 @@ impl Inherited {
             words,
             unknown,
             inherited: Rc::clone(&self.words),
-            elliptical: is_bare(&read),
+            bare: is_bare(&read),
             anchors: Rc::clone(&self.anchors),
             outflow: read.says(&["spent", "positive", "spending", "impact"]),
             opening: read.says(&["initial", "beginning", "start", "original", "first"]),
@@ -134,10 +134,10 @@ impl<'a> PlanQuestion<'a> {
     /// sales" asks for sales twice; the plan for the earlier answer is that of `sketch_plans`.
     pub(super) fn parts_of(&self, a: &str, b: &str) -> Vec<SlotQuery> {
         let (mut one, mut two) = (self.query(a), self.query(b));
-        if one.elliptical {
+        if one.bare {
             one.inherited = two.words.as_slice().into();
         }
-        if two.elliptical {
+        if two.bare {
             two.inherited = one.words.as_slice().into();
         }
         vec![one.amount(), two.amount()]

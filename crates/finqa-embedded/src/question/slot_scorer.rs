@@ -58,19 +58,19 @@ const OF_TEXT: [Feature; 14] = [
 /// The features of all facts. "The last fact" is the last one that earlier turns used; "entity left
 /// out" means that the question names no quantity.
 #[rustfmt::skip]
-const OF_BOTH: [Feature; 23] = [
-    ("series of the last fact, entity left out", |f| flag(f.follows() && f.scorer.query.elliptical)),
-    ("series of the last fact, entity named", |f| flag(f.follows() && !f.scorer.query.elliptical)),
+const OF_ALL: [Feature; 23] = [
+    ("series of the last fact, entity left out", |f| flag(f.follows() && f.scorer.query.bare)),
+    ("series of the last fact, entity named", |f| flag(f.follows() && !f.scorer.query.bare)),
     ("series of any earlier fact", |f| flag(f.anchors().any(|anchor| series(f.scorer.facts, anchor, f.fact)))),
-    ("column of the last fact, entity left out", |f| flag(f.below() && f.scorer.query.elliptical)),
-    ("column of the last fact, entity named", |f| flag(f.below() && !f.scorer.query.elliptical)),
+    ("column of the last fact, entity left out", |f| flag(f.below() && f.scorer.query.bare)),
+    ("column of the last fact, entity named", |f| flag(f.below() && !f.scorer.query.bare)),
     ("table or text as the last fact", |f| flag(f.scorer.anchor.is_some_and(|a| a.cell().is_some() == f.fact.cell().is_some()))),
     ("earlier turn's words", |f| f.in_inherited),
-    ("earlier turn's words, entity left out", |f| f.in_inherited * flag(f.scorer.query.elliptical)),
+    ("earlier turn's words, entity left out", |f| f.in_inherited * flag(f.scorer.query.bare)),
     ("used before, year asked for", |f| flag(f.used && f.of_asked_year)),
     ("used before, another year asked for", |f| flag(f.used && f.of_other_year)),
-    ("used before, no year, entity left out", |f| flag(f.used_undated() && f.scorer.query.elliptical)),
-    ("used before, no year, entity named", |f| flag(f.used_undated() && !f.scorer.query.elliptical)),
+    ("used before, no year, entity left out", |f| flag(f.used_undated() && f.scorer.query.bare)),
+    ("used before, no year, entity named", |f| flag(f.used_undated() && !f.scorer.query.bare)),
     ("percentage asked for, percentage", |f| flag(f.scorer.query.common.percent && f.fact.percent)),
     ("percentage not asked for, percentage", |f| flag(!f.scorer.query.common.percent && f.fact.percent)),
     ("count asked for, amount of money", |f| flag(f.scorer.query.common.count && f.fact.dollar)),
@@ -95,12 +95,12 @@ const TEXT: usize = OF_CELL.len();
 /// Index of the first feature of all facts.
 const SHARED: usize = TEXT + OF_TEXT.len();
 /// Index of the first feature of pairs.
-pub(crate) const PAIRS: usize = SHARED + OF_BOTH.len();
-pub(crate) const FEATURES: usize = PAIRS + OF_PAIRS.len();
+pub(crate) const PAIRS: usize = SHARED + OF_ALL.len();
+pub(crate) const SLOT_FEATURES: usize = PAIRS + OF_PAIRS.len();
 
 /// Names of the features, in order.
 pub(crate) fn feature_names() -> impl Iterator<Item = &'static str> {
-    let of_facts = OF_CELL.iter().chain(&OF_TEXT).chain(&OF_BOTH);
+    let of_facts = OF_CELL.iter().chain(&OF_TEXT).chain(&OF_ALL);
     of_facts.map(|(name, _)| *name).chain(OF_PAIRS)
 }
 
@@ -197,7 +197,7 @@ impl<'a> SlotScorer<'a> {
     }
 
     /// The features of a fact; those of pairs are 0. `index` only tells whether a turn used it.
-    pub(crate) fn features(&mut self, fact: &Fact, index: usize) -> [f64; FEATURES] {
+    pub(crate) fn features(&mut self, fact: &Fact, index: usize) -> [f64; SLOT_FEATURES] {
         let (of, first, own): (_, _, &[Feature]) = match fact.place {
             FactPlace::Cell { row, .. } => ((true, row), 0, &OF_CELL),
             FactPlace::Text { sentence, .. } => ((false, sentence), TEXT, &OF_TEXT),
@@ -207,8 +207,8 @@ impl<'a> SlotScorer<'a> {
         }
         self.near.replace(&fact.near);
         let fit = FactFit::new(self, fact, index);
-        let mut out = [0.0; FEATURES];
-        for (from, features) in [(first, own), (SHARED, &OF_BOTH)] {
+        let mut out = [0.0; SLOT_FEATURES];
+        for (from, features) in [(first, own), (SHARED, &OF_ALL)] {
             for (slot, (_, value)) in out.iter_mut().skip(from).zip(features) {
                 *slot = value(&fit);
             }

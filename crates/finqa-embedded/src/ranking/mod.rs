@@ -29,7 +29,7 @@ use crate::shape::{SHAPES, shape};
 pub(crate) use candidate::{Candidate, LinearRank};
 pub(crate) use context::ChoiceContext;
 use context::{FIRST_TRAIT, PLAN_NAMES, plan_index};
-pub(crate) use network_features::{FEATURES, names as network_names, network_features};
+pub(crate) use network_features::{NETWORK_FEATURES, names as network_names, network_features};
 use traits::TRAITS;
 
 /// The names of the features of the linear model, in order.

@@ -111,7 +111,7 @@ pub(crate) const CATEGORIES: [(usize, usize); 4] = [
 ];
 
 /// Number of features.
-pub(crate) const FEATURES: usize =
+pub(crate) const NETWORK_FEATURES: usize =
     FIRST.len() + 2 * OF_EACH.len() + OF_BOTH.len() + TRAITS.len() + CUES.len() + COMPARED;
 
 /// Features for which the network also sees the difference from the highest value of all
@@ -147,7 +147,7 @@ pub(crate) fn names() -> Vec<String> {
 /// Number of features that compare a candidate with the others; they come last.
 const COMPARED: usize = BELOW.len() + ABOVE.len();
 
-/// The features of the candidates: [`FEATURES`] numbers for each, one after the other.
+/// The features of the candidates: [`NETWORK_FEATURES`] numbers for each, one after the other.
 pub(crate) fn network_features(
     context: &ChoiceContext<'_>,
     plans: &[ProgramPlan],
@@ -155,7 +155,7 @@ pub(crate) fn network_features(
 ) -> Vec<f64> {
     let operands = Operands::new(context, candidates.iter().map(|one| &one.filled.expr));
     let cues = cues(context);
-    let mut out = Vec::with_capacity(candidates.len() * FEATURES);
+    let mut out = Vec::with_capacity(candidates.len() * NETWORK_FEATURES);
     for one in candidates {
         if let Some(plan) = plans.get(one.filled.plan) {
             let seen = NetworkInput::new(context, plan, one, &operands);
@@ -167,7 +167,7 @@ pub(crate) fn network_features(
 }
 
 /// Fills the last features of each candidate, which compare it with the others. `candidates` has
-/// [`FEATURES`] numbers for each candidate.
+/// [`NETWORK_FEATURES`] numbers for each candidate.
 fn compare(candidates: &mut [f64]) {
     static PLACES: OnceLock<Vec<(usize, bool)>> = OnceLock::new();
     let places = PLACES.get_or_init(|| {
@@ -177,15 +177,15 @@ fn compare(candidates: &mut [f64]) {
         let above = ABOVE.iter().filter_map(place).map(|at| (at, false));
         below.chain(above).collect()
     });
-    for (to, (at, highest)) in (FEATURES - COMPARED..).zip(places) {
-        let rows = candidates.chunks_exact(FEATURES);
+    for (to, (at, highest)) in (NETWORK_FEATURES - COMPARED..).zip(places) {
+        let rows = candidates.chunks_exact(NETWORK_FEATURES);
         let values = rows.filter_map(|one| one.get(*at).copied());
         let end = if *highest {
             values.fold(f64::MIN, f64::max)
         } else {
             values.fold(f64::MAX, f64::min)
         };
-        for one in candidates.chunks_exact_mut(FEATURES) {
+        for one in candidates.chunks_exact_mut(NETWORK_FEATURES) {
             let value = one.get(*at).copied().unwrap_or_default();
             if let Some(slot) = one.get_mut(to) {
                 *slot = value - end;
@@ -334,7 +334,7 @@ mod tests {
     fn every_feature_has_its_own_name() {
         let mut names = names();
         let all = names.len();
-        assert_eq!(all, FEATURES);
+        assert_eq!(all, NETWORK_FEATURES);
         names.sort();
         names.dedup();
         assert_eq!(names.len(), all);

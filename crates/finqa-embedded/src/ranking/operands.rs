@@ -7,7 +7,7 @@ use crate::expr::Expr;
 use crate::question::by_words::ROLES;
 use crate::question::feature_values::{count, flag, part_of};
 use crate::question::plan::ProgramPlan;
-use crate::question::slot_scorer::{FEATURES, SlotScorer};
+use crate::question::slot_scorer::{SLOT_FEATURES, SlotScorer};
 use crate::reading::facts::Fact;
 
 /// The features of each of the two facts. The first four depend on the other fact or the plan; the
@@ -150,7 +150,7 @@ impl UsedFact {
         context: &ChoiceContext<'_>,
         index: usize,
         fact: &Fact,
-        fits: [f64; FEATURES],
+        fits: [f64; SLOT_FEATURES],
         roles: [f64; ROLES],
     ) -> Self {
         let (facts, cell) = (context.facts, fact.cell());

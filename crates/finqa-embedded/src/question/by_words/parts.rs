@@ -21,7 +21,7 @@ pub(crate) fn ratio(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let mut slots = q.parts_of(&a, &b);
     let years = Wording::read(&a).years.len() == 1 && Wording::read(&b).years.len() == 1;
     if let Some(whole) = slots.get_mut(1)
-        && whole.elliptical
+        && whole.bare
         && !years
         && let Some(total) = q.facts.vocabulary.find("total")
     {

@@ -22,7 +22,7 @@ pub(crate) struct SlotQuery {
     pub(crate) years_inherited: bool,
     /// True if the text names no quantity, only years, pronouns or operations, so that the quantity
     /// is that of an earlier turn.
-    pub(crate) elliptical: bool,
+    pub(crate) bare: bool,
     /// Facts that earlier turns used, the latest last.
     pub(crate) anchors: Rc<[usize]>,
     /// What the question requests for all of its slots.
