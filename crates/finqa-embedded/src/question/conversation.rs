@@ -79,7 +79,7 @@ impl EarlierTurn {
     /// The score of the fact that fits the turn's question best, minus the score of the worst fact
     /// that the turn used. A large difference suggests that the turn was answered with a wrong
     /// fact.
-    pub(crate) fn behind(&self, facts: &Facts) -> f64 {
+    pub(crate) fn misfit(&self, facts: &Facts) -> f64 {
         let query = SlotQuery {
             words: self.words.clone(),
             years: self.years.clone(),

@@ -85,8 +85,8 @@ pub(crate) struct ChoiceContext<'a> {
     pub(super) whole: SlotQuery,
     /// True if an earlier answer is predicted and not gold, so that it can be wrong.
     pub(crate) own_history: bool,
-    /// `EarlierTurn::behind` of the last turn and of the one before it; 0 with a given history.
-    pub(crate) behind: [f64; 2],
+    /// `EarlierTurn::misfit` of the last turn and of the one before it; 0 with a given history.
+    pub(crate) misfits: [f64; 2],
     /// Queries for the operands that the question describes, by `by_words::roles`.
     pub(super) roles: [Option<SlotQuery>; ROLES],
     /// The latest year of the table's columns and rows; 0 if there is none.
@@ -113,9 +113,9 @@ impl<'a> ChoiceContext<'a> {
     ) -> Self {
         let (facts, asked, earlier) = (q.facts, q.asked, q.earlier);
         let own_history = history.iter().any(|turn| turn.source == HistorySource::Own);
-        let behind = |k: usize| {
+        let misfit = |k: usize| {
             let turn = earlier.iter().nth_back(k);
-            turn.map_or(0.0, |turn| turn.behind(facts))
+            turn.map_or(0.0, |turn| turn.misfit(facts))
         };
         // Below any magnitude, so every number of a column of percentages counts as its largest.
         let mut largest = vec![f64::MIN; facts.columns.len()];
@@ -159,8 +159,8 @@ impl<'a> ChoiceContext<'a> {
             whole,
             roles: roles(q),
             own_history,
-            behind: if own_history {
-                [0, 1].map(behind)
+            misfits: if own_history {
+                [0, 1].map(misfit)
             } else {
                 [0.0; 2]
             },
