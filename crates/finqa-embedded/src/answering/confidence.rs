@@ -12,8 +12,9 @@ use crate::shape::{shape, shape_name};
 use finqa_core::question::HistoryEntry;
 
 /// The names of the inputs (signals), as in the weights file. "Odds" are the result of [`odds`],
-/// and "score" is the network's score of the best candidate. "By itself" means without earlier
-/// turns, so it is true for a stand-alone question and for the first turn of a conversation.
+/// and "score" is the network's score of the best candidate. "Kind not proposed" is the log-odds of
+/// its shape against the likeliest one, at most 0. "By itself" means without earlier turns, so it
+/// is true for a stand-alone question and for the first turn of a conversation.
 pub(crate) const SIGNAL_NAMES: [&str; 27] = [
     "by itself", "own history", "given history", "odds, by itself", "odds, own history",
     "odds, given history", "odds, look-up by itself", "own turns", "value of an own turn",

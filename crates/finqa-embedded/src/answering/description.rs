@@ -72,7 +72,9 @@ pub(super) fn describe(
             cited.add(&leaf.literal, fact.id(), name);
             continue;
         }
-        // The first earlier turn whose program has it; `h1` is the first turn.
+        // Numbers of earlier turns have their facts too (`conversation::locate`), so they are cited
+        // from the page. One that the page lacks is cited from the first earlier turn whose program
+        // has it; `h1` is the first turn.
         let mut programs = history.iter().map(|turn| turn.program.as_deref());
         let used = |program: Option<&str>| program.is_some_and(|of| uses(of, &leaf.literal));
         if let Some(turn) = programs.position(used) {

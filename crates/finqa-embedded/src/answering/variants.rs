@@ -42,6 +42,8 @@ pub(crate) fn variants(
                 let swapped = step(Op::Subtract, b, a);
                 found.push((CHANGE_SWAPPED, step(Op::Divide, &swapped, a)));
             }
+            // No reason is recorded why a difference over something else, such as a constant or its
+            // first operand, has no variant. More variants would need new weights.
             Some((Op::Subtract, ..)) => {}
             _ if !base.is_constant() => found.push((RATIO_SWAPPED, step(Op::Divide, base, change))),
             _ => {}

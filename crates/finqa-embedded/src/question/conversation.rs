@@ -17,7 +17,7 @@ pub(crate) struct EarlierTurn {
     pub asked: Wording,
     /// Its program, or its value if it has no program that can be parsed.
     pub(crate) expr: Expr,
-    /// The facts of its literals from left to right, each once.
+    /// The facts of its literals from left to right, each once, as indices into `Facts::all`.
     pub(crate) facts: Vec<usize>,
     /// The words of its question with their weights. For a question that names no quantity, such as
     /// "and in 2012?", those of the turn before, if there is one.

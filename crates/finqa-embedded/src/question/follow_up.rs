@@ -1,6 +1,9 @@
-//! Rules that make plans for a follow-up question, from what it takes over from earlier turns: by
-//! reference ("that times 100") or by leaving it out ("and in 2012?"). What it calculates from
-//! earlier values and at most one new fact is planned by `sketch_plans`.
+//! Rules that make plans for follow-ups that no sketch covers: the last calculation again with
+//! other facts ("and in 2012?"), a look-up, constants in words ("that times 100"), and conversions.
+//! Often none applies.
+//!
+//! A calculation with earlier answers and at most one new fact ("that divided by sales") is planned
+//! by `sketch_plans`.
 
 use super::arithmetic;
 use super::conversation::{EarlierTurn, is_bare};

@@ -3,10 +3,12 @@
 //! Reading order: `wording` reads the text, with `operation_words` and `mention`; `conversation`
 //! reads the earlier turns. `plan` has the types of a plan, `slot_scorer` says what a slot asks of
 //! a fact and scores facts, with `slot_words` and `feature_values`. `plan_question` combines these
-//! for the rules that make plans: `by_words` by the words of the question;
-//! `follow_up` and `arithmetic` by what a turn takes over from the turns before it. `proposal`
-//! guesses shape and sketch of the program from the words, and `sketch_plans` makes a plan of each
-//! likely sketch.
+//! for the modules that make plans.
+//!
+//! These modules are, in order of importance for a turn: `sketch_plans` makes a plan of each likely
+//! sketch; `proposal` guesses shape and sketch of the program from the words. `by_words` makes
+//! plans by the words of the question. `follow_up` and `arithmetic` make those for follow-ups that
+//! no sketch covers.
 //!
 //! Unless a comment says otherwise, the priors, thresholds, factors and limits in this folder are
 //! set by hand, and no measurement of a single one is recorded. The trainer prints the accuracy of

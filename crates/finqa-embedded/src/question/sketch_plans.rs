@@ -16,8 +16,9 @@ use crate::sketch::SKETCHES;
 use finqa_core::number::UnitKind::{self, Number, Percent, YesNo};
 use finqa_core::program::Op;
 
-/// Words between two operands of a follow-up, besides those of [`ratio_operands`], with the
-/// operation that they ask for. The first that the question has divides it.
+/// Words between two operands of a follow-up with the operation that they ask for. The first that
+/// the question has divides it. "Divided by" is missing, because [`ratio_operands`] finds it first,
+/// as a division.
 const JOINS: [(&str, Op); 10] = [
     ("multiplied by", Op::Multiply),
     ("times", Op::Multiply),
@@ -34,15 +35,15 @@ const JOINS: [(&str, Op); 10] = [
 /// A part of the question, or all of it, as the description of the new fact of a sketch.
 struct NewFact {
     query: SlotQuery,
-    /// The operation that the question names, and whether the fact is its second operand; `None` if
-    /// no part of the question names the fact.
-    asked: Option<(Op, bool)>,
+    /// The operation that joins the fact to another operand in the question, and whether the fact
+    /// is its second operand; `None` if no part of the question names the fact.
+    joined_by: Option<(Op, bool)>,
 }
 
 impl NewFact {
     /// The prior of a plan for this expression: [`HIGH`] if it is what the question asks for.
     fn prior(&self, expr: &Expr) -> f64 {
-        let same = self.asked.is_some_and(|(asked, second)| {
+        let same = self.joined_by.is_some_and(|(asked, second)| {
             let Some((op, a, b)) = expr.top() else {
                 return false;
             };
@@ -91,13 +92,13 @@ fn new_facts_of(q: &PlanQuestion<'_>) -> Vec<NewFact> {
     let parts = ratio.or_else(joined).into_iter();
     let parts = parts.flat_map(|((a, b), op)| [(b, (op, true)), (a, (op, false))]);
     let named = parts.filter(|(part, _)| names_quantity(part));
-    let named = named.map(|(part, asked)| NewFact {
+    let named = named.map(|(part, joined_by)| NewFact {
         query: q.query(&part).amount(),
-        asked: Some(asked),
+        joined_by: Some(joined_by),
     });
     let whole = NewFact {
         query: q.whole().amount(),
-        asked: None,
+        joined_by: None,
     };
     named.chain([whole]).collect()
 }
@@ -117,8 +118,9 @@ fn kind_of(name: &str, expr: &Expr, asked: &Wording) -> UnitKind {
 }
 
 /// The plans' expressions for a sketch after these turns: one for each choice of the earlier
-/// numbers that it uses. `new` is a slot. None for a sketch without an earlier answer or number,
-/// which `by_words` plans, and for one that goes further back than the first turn.
+/// numbers that it uses. The name of the sketch is parsed as it is written in [`SKETCHES`]; `new`
+/// is a slot. None for a sketch without an earlier answer or number, which `by_words` plans, and
+/// for one that goes further back than the first turn.
 fn readings(name: &str, earlier: &[EarlierTurn], numbers: &[u32]) -> Vec<Expr> {
     if !name.contains("answer") && !name.contains("used") {
         return Vec::new();

@@ -54,7 +54,7 @@ pub(crate) fn linear_features(
     filled: &FilledPlan,
     best: f64,
 ) -> Vec<(usize, f64)> {
-    // Enough for all: a shape, a variant, 44 traits and a plan.
+    // Enough for all: a shape, a variant, 45 traits and a plan.
     let mut out: Vec<(usize, f64)> = Vec::with_capacity(48);
     let shape = shape(&filled.expr);
     out.push((shape, 1.0));
