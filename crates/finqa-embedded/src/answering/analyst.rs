@@ -171,13 +171,21 @@ impl EmbeddedAnalyst {
         question: &Question,
         explanation: Option<&mut Explanation>,
     ) -> Option<EmbeddedAnswer> {
+        // The groups are the steps of docs/embedded-analyst.md. Page and question.
         let facts = page.facts(&question.document);
         let asked = Wording::read(&facts.written(&question.text));
+
+        // Earlier turns.
         let inherited = Inherited::after(facts, &question.history);
         let q = PlanQuestion::new(facts, &asked, &inherited);
+
+        // Odds and plans.
         let (context, plans) = self.context_and_plans(&q, question);
+
+        // Candidates, choice and overrides.
         let ranked = self.rank(&context, &plans);
-        let signals = confidence::signals(&context, &question.history, &ranked);
+
+        // Program and confidence.
         let (document, history) = (&question.document, &question.history);
         let to_answer = |filled: &FilledPlan| {
             let plan = plans.get(filled.plan)?;
@@ -190,6 +198,7 @@ impl EmbeddedAnalyst {
         let best = ranked.iter().find_map(|(_, filled)| to_answer(filled))?;
         // The candidate of `best`, because all candidates have a value.
         let (_, first) = ranked.first()?;
+        let signals = confidence::signals(&context, history, &ranked);
         let dated = doubt::dated_otherwise(&context, &first.expr);
         let confidence = confidence::probability(&signals, &self.weights.confidence);
         Some(EmbeddedAnswer {
@@ -290,6 +299,7 @@ fn plans(
             plan.prior *= 0.3;
         }
     } else if let Some(first) = others.first_mut() {
+        // It can be a poor plan for a turn, because it does not know what "that" points to.
         first.prior = first.prior.max(0.9);
     }
     let follow_ups = out.len();
