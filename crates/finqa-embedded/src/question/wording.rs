@@ -16,9 +16,6 @@ pub(crate) struct Wording {
     /// The text as [`plain`] writes it: words in lower case, not stemmed, with a blank before and
     /// after each, so that phrases can be searched for as whole words.
     pub(crate) phrase: String,
-    /// The bits of the first bytes of its words, by [`initial`]. A phrase that begins with another
-    /// byte cannot occur, so it is not searched for.
-    initials: u64,
     /// The years in order of mention. A range such as "2010-2013" has all its years.
     pub(crate) years: Vec<u16>,
     /// Computed on first use.
@@ -48,7 +45,6 @@ impl Wording {
         Self {
             common: OnceCell::new(),
             years: years(&tokens, &phrase),
-            initials: phrase.split(' ').map(initial).fold(0, |all, one| all | one),
             tokens,
             phrase,
         }
@@ -88,12 +84,7 @@ impl Wording {
     /// The byte offset in `phrase` of the blank before the first occurrence of these whole words;
     /// `None` if it lacks them.
     pub(crate) fn find(&self, words: &str) -> Option<usize> {
-        if self.initials & initial(words) == 0 {
-            return None;
-        }
-        let words = words.as_bytes();
-        let mut places = self.phrase.as_bytes().windows(words.len() + 2);
-        places.position(|place| matches!(place, [b' ', within @ .., b' '] if within == words))
+        find(&self.phrase, words)
     }
 
     /// The requests of the question that apply to all of its slots.
@@ -120,8 +111,6 @@ impl Wording {
     /// The texts before and after the first occurrence of a connector as whole words. `None` if the
     /// question lacks it.
     pub(crate) fn split(&self, connector: &str) -> Option<(String, String)> {
-        // Most questions lack most connectors, which `find` notices faster.
-        self.find(connector)?;
         split(&self.phrase, connector)
     }
 
@@ -251,19 +240,20 @@ impl Wording {
     }
 }
 
-/// One of 64 bits, chosen by the text's first byte; 0 for an empty text.
-fn initial(text: &str) -> u64 {
-    text.bytes().next().map_or(0, |first| 1 << (first % 64))
+/// The byte offset of the blank before the first occurrence of these whole words in a text by
+/// [`plain`]; `None` if it lacks them.
+fn find(text: &str, words: &str) -> Option<usize> {
+    let words = words.as_bytes();
+    let mut places = text.as_bytes().windows(words.len() + 2);
+    places.position(|place| matches!(place, [b' ', within @ .., b' '] if within == words))
 }
 
 /// The texts before and after the first occurrence of a connector as whole words. `None` if the
 /// text lacks it.
 pub(super) fn split(text: &str, connector: &str) -> Option<(String, String)> {
-    text.match_indices(' ').find_map(|(at, _)| {
-        let after = text.get(at + 1..)?.strip_prefix(connector)?;
-        let right = after.strip_prefix(' ')?;
-        Some((plain(text.get(..at)?), plain(right)))
-    })
+    let at = find(text, connector)?;
+    let right = text.get(at + connector.len() + 2..)?;
+    Some((plain(text.get(..at)?), plain(right)))
 }
 
 /// The words of a text, which must be in lower case, with a blank before and after each and without
@@ -308,7 +298,7 @@ fn years(tokens: &[TextToken<'_>], phrase: &str) -> Vec<u16> {
         }
     }
     if let &[first, last] = out.as_slice() {
-        let says = |words: &str| phrase.contains(&format!(" {words} "));
+        let says = |words: &str| find(phrase, words).is_some();
         let any = |words: &[&str]| words.iter().any(|word| says(word));
         let averaged = any(&["average", "total", "sum", "combined"])
             && !any(&["change", "percent", "difference"]);
