@@ -19,6 +19,7 @@ mod analyst_rows;
 mod analyst_several;
 mod analyst_sides;
 mod analyst_spelled;
+mod analyst_statements;
 mod analyst_sums;
 mod analyst_sure;
 mod analyst_words;

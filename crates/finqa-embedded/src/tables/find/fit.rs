@@ -39,6 +39,8 @@ pub(crate) struct FitFigure {
     /// True if the reading that fits best is the question's own words, not another name of the
     /// figure.
     pub(crate) said: bool,
+    /// True if that reading has the words of the operand's whole: "Services" under "Net sales".
+    pub(crate) within: bool,
     pub(crate) period: Option<Period>,
     /// True for a figure of a budget or a forecast.
     pub(crate) plan: bool,
@@ -109,10 +111,12 @@ impl Tables {
                     score: fit.score + if said { SAID } else { 0.0 },
                     unqualified: fit.unqualified && is_meant,
                     said,
+                    within: reading.within,
                     ..fit
                 })
             });
-            fits.max_by(|a, b| a.score.total_cmp(&b.score))
+            let said = |one: &FitFigure| one.full && one.said;
+            fits.max_by(|a, b| said(a).cmp(&said(b)).then(a.score.total_cmp(&b.score)))
         };
         let figures = figures.filter(|one| self.fits(one.period, asked));
         figures.filter_map(fit).collect()
@@ -175,6 +179,7 @@ impl ReportTable {
             unqualified: false,
             in_plain_section: true,
             said: false,
+            within: false,
             period: self.period_of(row, column),
             plan: self.columns.get(column).is_some_and(|column| column.plan)
                 || self.rows.get(row).is_some_and(|row| row.plan),

@@ -89,7 +89,13 @@ impl Tables {
         asked: Option<Period>,
     ) -> TableResult<FitFigure> {
         let best = *all.first().ok_or(Doubt::Open)?;
-        all.retain(|one| one.score >= best.score - CLOSE);
+        // "Gain on sale" has the question's own words. "Total revenue and gain on sale" has another
+        // name of sales too.
+        let is_nearer = |one: &FitFigure| {
+            let said = best.full && one.full && one.said && !best.said;
+            said && one.place.table == best.place.table
+        };
+        all.retain(|one| one.score >= best.score - CLOSE || is_nearer(one));
         if best.full {
             all.retain(|one| one.full);
             // A note repeats a figure of a statement, or has only a part of it.
@@ -99,6 +105,7 @@ impl Tables {
             let of_balances = |one: &FitFigure| self.statement_of(one) == Some(Statement::Balances);
             keep(all, of_balances);
             keep(all, |one| one.said);
+            keep(all, |one| one.within);
             // "Diluted" under "Earnings per share" and not under "Shares used for diluted earnings".
             if best.in_plain_section {
                 keep(all, |one| one.in_plain_section);

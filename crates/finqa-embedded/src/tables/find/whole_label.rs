@@ -122,6 +122,11 @@ impl Tables {
             lower.contains(&row.printed.trim().to_lowercase())
         });
         keep(&mut found, |(_, row)| !beside.is_empty() && exactly(row));
+        // "Under current liabilities" does not mean those that are not current.
+        let negates = |words: &[String]| words.iter().any(|word| word.starts_with("non"));
+        keep(&mut found, |(_, row)| {
+            beside.is_empty() || negates(&row.section) == negates(&beside)
+        });
         let rows: Vec<Place> = found.into_iter().map(|(place, _)| place).collect();
         // If no row of this label has a figure in the period, the question may mean another name.
         let dated = |span: &Period| {

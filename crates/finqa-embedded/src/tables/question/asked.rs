@@ -311,8 +311,9 @@ impl Form {
             Sides(cue) => {
                 let (left, right) = split(tokens, *cue)?;
                 // In "Did sales exceed their budget?", "their" is not read, so the question is left
-                // open.
-                if says(right, "its their") {
+                // open. "In 2031, what share of sales came from Germany?" names both behind the cue.
+                let unnamed = || left.iter().all(|token| token.stems().is_empty());
+                if says(right, "its their") || *cue == Cue::ShareOf && unnamed() {
                     return None;
                 }
                 // Words before the verb belong to both sides: "In May, was A or B larger?"
@@ -330,8 +331,10 @@ impl Form {
                     return None;
                 }
                 let mut wholes = wholes(after);
-                let mut found =
-                    wholes.find_map(|(whole, part)| two_operands(part, whole, allowed, single))?;
+                // A period before the cue belongs to both.
+                let mut found = wholes.find_map(|(whole, part)| {
+                    two_operands(part, &[before, whole].concat(), allowed, single)
+                })?;
                 // The label of the part may be a heading above a row with the name of the whole.
                 if let [part, whole] = found.as_mut_slice() {
                     part.whole = (!single).then(|| Box::new(whole.clone()));

@@ -18,6 +18,8 @@ pub(crate) struct Phrasing {
     pub(crate) words: Vec<String>,
     /// True if it says the opposite of the question: "net loss" for "net income".
     pub(crate) opposite: bool,
+    /// True if it has the words of the whole of which the operand is a part.
+    pub(crate) within: bool,
 }
 
 impl Phrasing {
@@ -34,6 +36,7 @@ impl Phrasing {
         Self {
             words: [self.words.as_slice(), more].concat(),
             opposite: self.opposite || opposite,
+            within: self.within,
         }
     }
 }
@@ -212,6 +215,7 @@ impl Operand {
         let mut readings = vec![Phrasing {
             words: words.chain(total).collect(),
             opposite: false,
+            within: false,
         }];
         for one in &self.names {
             let with = |name: &ConceptName| -> Vec<Phrasing> {
@@ -235,7 +239,10 @@ impl Operand {
             let wholes = whole.readings();
             let within = wholes.iter().flat_map(|whole| {
                 let within = readings.iter();
-                within.map(|one| one.with(&whole.words, whole.opposite))
+                within.map(|one| Phrasing {
+                    within: true,
+                    ..one.with(&whole.words, whole.opposite)
+                })
             });
             let within = within.take(READINGS - readings.len());
             readings = within.chain(readings.iter().cloned()).collect();
