@@ -45,7 +45,7 @@ fn a_row_is_found_although_its_label_says_what_it_is_net_of() {
             "20.0%",
         ),
         (
-            "What share of sales was the operating income in 2033?",
+            "In 2033, what share of sales was the operating income?",
             "20.0%",
         ),
     ];
@@ -99,6 +99,42 @@ fn a_row_without_a_label_is_found_by_what_it_adds_up() {
     assert_answers("a.md", report, &questions);
 }
 
+/// What a cost leaves is not the net figure, and a subtotal or one of two totals is not the total.
+#[test]
+fn a_row_without_a_label_gets_no_name_that_means_another_figure() {
+    let report = "# Results\n\nSTATEMENTS OF INCOME (in thousands)\n\n\
+        | | 2033 | 2032 |\n|---|---:|---:|\n\
+        | Sales | 100 | 90 |\n| Less: cost of sales | 60 | 50 |\n| | 40 | 40 |\n\
+        | Electric operating expenses: | | |\n| Fuel | 14 | 13 |\n| Upkeep | 6 | 5 |\n| | 20 | 18 |\n\
+        | Electric operating expenses: | | |\n| Gas | 4 | 3 |\n| Upkeep | 1 | 1 |\n| | 5 | 4 |\n\
+        | Net income | 15 | 18 |\n\n\
+        STATEMENTS OF CASH FLOWS (in thousands)\n\n\
+        | | 2033 | 2032 |\n|---|---:|---:|\n\
+        | Cash flows from operating activities: | | |\n\
+        | Net income | 15 | 18 |\n| Depreciation | 5 | 4 |\n| | 20 | 22 |\n\
+        | Receivables | (3) | (2) |\n| Cash from operations | 17 | 20 |\n\n\
+        BALANCE SHEETS (in thousands)\n\n\
+        | | 2033 | 2032 |\n|---|---:|---:|\n\
+        | Total assets | 300 | 290 |\n\
+        | Stockholders' equity: | | |\n\
+        | Common stock | 10 | 10 |\n| Retained earnings | 90 | 80 |\n| | 100 | 90 |\n\
+        | Less treasury stock | (20) | (15) |\n| | 80 | 75 |\n\
+        | Liabilities: | | |\n| Loans | 220 | 215 |\n";
+    let questions = [
+        ("What were sales in 2033?", "100 thousand"),
+        ("What were electric operating expenses in 2033?", ""),
+        (
+            "What were cash flows from operating activities in 2033?",
+            "17 thousand",
+        ),
+        (
+            "What was total stockholders' equity at the end of 2033?",
+            "",
+        ),
+    ];
+    assert_answers("a.md", report, &questions);
+}
+
 /// A year to date was no period of the page, and a quarter within a fiscal year was two periods.
 #[test]
 fn a_year_to_date_is_the_longest_period_of_a_quarterly_report() {
@@ -125,6 +161,15 @@ fn a_year_to_date_is_the_longest_period_of_a_quarterly_report() {
         .replace("Three Months Ended June 30", "Year Ended December 31")
         .replace("Six Months Ended June 30", "Nine Months Ended September 30");
     assert_answers("b.md", &annual, &[("What were sales year to date?", "")]);
+    let second_quarter = report
+        .replace(
+            "Six Months Ended June 30, 2033", "Three Months Ended March 31, 2033",
+        )
+        .replace(
+            "Six Months Ended June 30, 2032", "Three Months Ended March 31, 2032",
+        );
+    let questions = [("What were sales year to date in 2033?", "")];
+    assert_answers("c.md", &second_quarter, &questions);
 }
 
 /// Rows with one name under "Net sales" and "Cost of sales": the words of the whole decide. A year
@@ -169,4 +214,19 @@ fn a_part_of_a_whole_is_the_row_under_it() {
         ),
     ];
     assert_answers("a.md", report, &questions);
+}
+
+/// A share of the sales was one of the segment whose table the part is in.
+#[test]
+fn the_whole_in_a_note_is_doubted_if_the_statement_has_another() {
+    let report = "# Annual report\n\nSTATEMENTS OF OPERATIONS (in millions)\n\n\
+        | | 2033 | 2032 |\n|---|---:|---:|\n\
+        | Net sales | 1,250 | 1,100 |\n| Net income | 200 | 150 |\n\n\
+        Energy segment (in millions)\n\n\
+        | | 2033 | 2032 |\n|---|---:|---:|\n\
+        | Gas pipes | 40 | 30 |\n| Oil pipes | 60 | 50 |\n| Net sales | 100 | 80 |\n";
+    let question = "What share of net sales came from gas pipes in 2033?";
+    assert_answers("a.md", report, &[(question, "")]);
+    let of_all = report.replace("| 100 | 80 |", "| 1,250 | 1,100 |");
+    assert_answers("b.md", &of_all, &[(question, "3.2%")]);
 }

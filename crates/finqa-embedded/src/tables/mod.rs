@@ -144,6 +144,7 @@ pub(crate) use page::{Doubt, Tables};
 use question::asked::Operation;
 pub(crate) use question::names::ways_to_say;
 pub use question::names::{names_amount, names_row};
+use question::operand::Operand;
 use turn::Turn;
 
 impl Tables {
@@ -179,10 +180,14 @@ impl Tables {
         let is_printed = |expr: &FigureExpr| matches!(expr, FigureExpr::Leaf(_));
         let is_sure =
             |answer: &DirectAnswer| answer.doubt.is_none() && answer.exprs().all(is_printed);
-        let why = "of a list of transactions, only figures named by day and column are read";
+        let dated = |of: &Operand| of.spans.iter().any(|span| span.end.day.is_some());
+        let mut operands = turn.asked.iter().flat_map(|asked| &asked.operands);
+        let by_day = operands.all(dated);
+        let why =
+            "in a list of transactions, a question must name one figure by its day and its column";
         found
             .ok()
-            .filter(is_sure)
+            .filter(|answer| by_day && is_sure(answer))
             .ok_or_else(|| Doubt::missing(why))
     }
 

@@ -118,7 +118,7 @@ Revenue;100;120", &[
         ("what was the budget revenue in 2022?", Is("120")),
     ]),
     ("quarter;revenue\nQ1 2020;10\nQ2 2020;20\nQ1 2021;30", &[
-        ("what was the total revenue in 2020?", Unsure("the page has no 2020")),
+        ("what was the total revenue in 2020?", Unsure("revenue has no figure of 2020")),
     ]),
     ("Item;2029;2030;2031
 Ticket revenue;2,310;2,540;2,905

@@ -86,7 +86,7 @@ impl FiscalYears {
     }
 
     /// The quarter of the fiscal year in which a date is, from 1. `None` if the date has no month.
-    fn quarter_of(self, end: Date) -> Option<u8> {
+    pub fn quarter_of(self, end: Date) -> Option<u8> {
         // The months before this one in the fiscal year. Adding 24 keeps the difference positive.
         let months = (month_of_end(end)? + 24 - self.last_month - 1) % 12;
         Some(months / 3 + 1)

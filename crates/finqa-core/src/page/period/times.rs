@@ -63,6 +63,10 @@ static INSTANT: LazyLock<Regex> = LazyLock::new(|| {
 /// Words that may separate the length of a period from its date.
 const LINKS: &str = "of in the for ended ending on to through fiscal year period periods";
 
+/// Words between two figures of a question, which can have periods of their own.
+const JOINS: &str = "as to than and or with over by divided share percent percentage ratio versus vs compared minus \
+    less plus";
+
 /// The periods that a text names, with their places in the text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Times {
@@ -219,8 +223,11 @@ fn spread_shared_length(found: &mut Vec<Named>, text: &str) {
         let gap = text.get(part_at.end..year_at.start).unwrap_or_default();
         let within = gap.split_whitespace().next_back();
         let is_within = within.is_some_and(|word| lists("in of for during", word));
+        // "Fourth-quarter income as a percentage of fiscal 2033 sales" names two periods.
+        let is_one = !gap.split_whitespace().any(|word| lists(JOINS, word));
         let is_year = year.months == Some(12) && year.end.month.is_none();
-        if undated(part) && part.months.is_some_and(|months| months < 12) && is_year && is_within {
+        let is_part = undated(part) && part.months.is_some_and(|months| months < 12);
+        if is_part && is_year && is_within && is_one {
             year.months = None;
         }
     }
@@ -306,6 +313,10 @@ mod tests {
             ("quarter 4", "fourth quarter"),
             (
                 "third-quarter sales in fiscal 2033", "third quarter of 2033",
+            ),
+            (
+                "fourth-quarter income as a percentage of fiscal 2033 sales",
+                "fourth quarter; 2033",
             ),
             ("third quarter and fiscal 2033", "third quarter; 2033"),
             ("2033 and q4 2033", "2033; fourth quarter of 2033"),

@@ -3,6 +3,7 @@
 use finqa_core::page::period::Period;
 
 use crate::tables::find::fit::FitFigure;
+use crate::tables::find::statements::rounds_alike;
 use crate::tables::find::{Amount, AmountKind, common_period};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing_if, open_if};
@@ -76,11 +77,24 @@ impl Tables {
     ) -> TableResult<[Amount; 2]> {
         let sure = |pair: &[Amount; 2]| pair.iter().all(|one| one.doubt.is_none());
         let formula = of.iter().any(|of| of.formula().is_some());
-        if !formula && together.as_ref().is_ok_and(sure) {
-            return together;
-        }
         let [part, whole] = of;
         let [alone, all] = of.map(|of| self.figure(of, period));
+        // The net sales of a note may be those of one segment.
+        let of_note = |pair: &[Amount; 2]| {
+            let stated = |at: FitFigure| self.statement_of(&at).is_some();
+            let other = |all: &Amount| {
+                let clear = all.doubt.is_none() && all.at.is_some_and(stated);
+                clear && !rounds_alike(all.number(), pair[1].number())
+            };
+            !pair[1].at.is_some_and(stated) && all.as_ref().is_ok_and(other)
+        };
+        if !formula
+            && let Ok(pair) = &together
+            && sure(pair)
+        {
+            let doubt = of_note(pair).then(|| pair[1].place().map(|at| self.unclear(at)));
+            return together.map(|[a, b]| [a, b.or_doubt(doubt.flatten())]);
+        }
         // "What share of sales came from the North?" asks for a part that adds up to the sales.
         if let Ok(all) = &all
             && all.doubt.is_none()

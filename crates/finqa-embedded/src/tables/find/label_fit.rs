@@ -308,7 +308,12 @@ impl Comparison<'_> {
         let heads = |word: &str| section.iter().any(|own| own.starts_with(word));
         // "Liabilities and equity" is the heading of every row that is not an asset.
         let is_general = heads("liabilit") && heads("equit");
-        if is_general || self.is_only_part(&of_whom) {
+        // "North America, excluding Canada" is not North America.
+        let narrows = |word: &String| {
+            let narrow = ["exclud", "before", "discontinu", "divest"];
+            narrow.iter().any(|own| word.starts_with(own)) && !self.reading.contains(word)
+        };
+        if is_general || !section.iter().any(narrows) && self.is_only_part(&of_whom) {
             return Vec::new();
         }
         of_whom

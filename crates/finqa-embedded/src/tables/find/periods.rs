@@ -49,14 +49,24 @@ impl Tables {
         all
     }
 
-    /// The months of a year to date: those of the longest period in the statements of a report
-    /// about a part of a year. `None` if a statement has a whole year, or names a year to date.
+    /// The months of a year to date: those of the longest period in a report's statements that
+    /// begins with the fiscal year. `None` if that is a whole year, or if a statement names a year
+    /// to date.
     pub(crate) fn length_to_date(&self) -> Option<u8> {
         let flows = self.statements(Statement::Flows);
         let columns = flows.flat_map(|table| &table.columns);
-        let months: Vec<u8> = columns.filter_map(|one| one.label.period?.months).collect();
-        let longest = months.iter().copied().max()?;
-        (longest < 12 && !months.contains(&TO_DATE)).then_some(longest)
+        let periods: Vec<Period> = columns.filter_map(|one| one.label.period).collect();
+        let begins = |period: &&Period| {
+            let quarter = self.years.quarter_of(period.end);
+            quarter.is_some_and(|quarter| period.months == Some(3 * quarter))
+        };
+        let longest = periods
+            .iter()
+            .filter(begins)
+            .filter_map(|one| one.months)
+            .max()?;
+        let named = periods.iter().any(|one| one.months == Some(TO_DATE));
+        (longest < 12 && !named).then_some(longest)
     }
 
     /// The periods of a table's cells, the earliest first. Plans are left out, unless there is
@@ -102,10 +112,14 @@ impl Tables {
         )))
     }
 
-    /// The reason why this row has no figure for a period: only it has none, or no row has one.
+    /// The reason why this row has no figure for a period: only it has none, or none of its year.
     pub(crate) fn no_period(&self, one: &FitFigure, asked: Period) -> Doubt {
-        let mut all = self.figures();
-        Doubt::missing(if all.any(|one| self.fits(one.period, Some(asked))) {
+        let near = |period: Period| {
+            let of_year = asked.end.month.is_none() && period.end.year == asked.end.year;
+            of_year || self.fits(Some(period), Some(asked))
+        };
+        let known = self.figures().filter_map(|one| one.period).any(near);
+        Doubt::missing(if known {
             format!("{} has no figure of {asked}", self.name_of(one.place))
         } else {
             format!("the page has no {asked}")

@@ -87,6 +87,13 @@ impl Tables {
     }
 }
 
+impl ReportRow {
+    /// True for a row without figures, which is a heading of the rows below it.
+    pub(super) fn is_heading(&self) -> bool {
+        self.cells.iter().all(Option::is_none) && self.unread.is_empty()
+    }
+}
+
 impl ReportTable {
     /// The rows below the header, each with its index.
     pub(crate) fn body(&self) -> impl Iterator<Item = (usize, &ReportRow)> + Clone {

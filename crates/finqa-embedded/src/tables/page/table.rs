@@ -249,8 +249,7 @@ impl ReportTable {
             if !apart {
                 (row.section_text, row.section) = section.clone();
             }
-            let blank = row.cells.iter().all(Option::is_none) && row.unread.is_empty();
-            let heading = at > 0 && blank;
+            let heading = at > 0 && row.is_heading();
             if heading {
                 // A heading directly below another one is a part of it, so its name has both.
                 let name: Arc<str> = if after_heading && !self.single {
