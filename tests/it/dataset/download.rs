@@ -264,6 +264,7 @@ async fn final_answers_are_not_asked_again() {
 #[tokio::test]
 async fn a_dead_host_and_a_bad_address_are_named() {
     let case = case(&NAMES);
+    // Nothing listens on port 9, and the system gives it to no other test.
     let dead = "http://127.0.0.1:9".to_owned();
     for (url, expected) in [
         (dead, "after 3 tries"),

@@ -149,6 +149,7 @@ fn an_old_core_deals_as_many_questions_as_are_asked_for_and_repeated_ones_are_se
 #[test]
 fn a_server_that_is_not_there_is_one_clear_line() {
     let place = Workplace::new();
+    // Nothing listens on port 9, and the system gives it to no other test.
     let url = "http://127.0.0.1:9";
     let (ran, _) = play(&place, &format!("--url {url}"));
     ran.fails(5, &[url, "cannot be reached", "refused"]);

@@ -16,6 +16,7 @@ fn offline(place: &Workplace, collector: &str, variables: &[(&str, &str)], more:
 
 #[test]
 fn a_collector_that_fails_is_reported_once_and_costs_no_answer() {
+    // Nothing listens on port 9, and the system gives it to no other test.
     let dead = "http://127.0.0.1:9".to_owned();
     let broken = FaultServer::start(|_| Reply::plain(500, "on fire"));
     let gone = FaultServer::start(|_| Reply::new(404, "text/html", "<html>what?</html>"));

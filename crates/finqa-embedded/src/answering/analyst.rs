@@ -127,7 +127,7 @@ impl EmbeddedAnalyst {
             history: Vec::new(),
             ..question.clone()
         };
-        // A question that is complete, or was completed by the last one, takes over nothing else.
+        // A question that is complete, or was completed by the last one, inherits nothing else.
         let asked = if by_labels.is_some() {
             &without_history
         } else {
@@ -171,7 +171,8 @@ impl EmbeddedAnalyst {
         question: &Question,
         explanation: Option<&mut Explanation>,
     ) -> Option<EmbeddedAnswer> {
-        // The groups are the steps of docs/embedded-analyst.md. Page and question.
+        // The blocks below are the steps of docs/embedded-analyst.md.
+        // Page and question.
         let facts = page.facts(&question.document);
         let asked = Wording::read(&facts.written(&question.text));
 

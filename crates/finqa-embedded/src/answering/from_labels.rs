@@ -61,7 +61,7 @@ impl EmbeddedAnswer {
                 scale: scale.unwrap_or_default(),
             },
             label: match expr {
-                // Only in a report are several values named as a list.
+                // In a single table, a list is shown by the names of its cells alone.
                 FigureExpr::Leaf(_) if found.values.is_empty() || tables.is_single_table() => name,
                 _ => format!("{}: {name}", found.name),
             },

@@ -1,6 +1,6 @@
-//! Rules that make plans for follow-ups that no sketch covers: the last calculation again with
-//! other facts ("and in 2012?"), a look-up, constants in words ("that times 100"), and conversions.
-//! Often none applies.
+//! Rules that make plans for follow-ups by their words: the last calculation again with other facts
+//! ("and in 2012?"), a look-up, numbers in the question ("that times 100"), and conversions. Often
+//! none applies.
 //!
 //! A calculation with earlier answers and at most one new fact ("that divided by sales") is planned
 //! by `sketch_plans`.

@@ -7,8 +7,8 @@
 //!
 //! These modules are, in order of importance for a turn: `sketch_plans` makes a plan of each likely
 //! sketch; `proposal` guesses shape and sketch of the program from the words. `by_words` makes
-//! plans by the words of the question. `follow_up` and `arithmetic` make those for follow-ups that
-//! no sketch covers.
+//! plans by the words of the question. `follow_up` and `arithmetic` make those for other
+//! follow-ups, and for calculations with numbers.
 //!
 //! Unless a comment says otherwise, the priors, thresholds, factors and limits in this folder are
 //! set by hand, and no measurement of a single one is recorded. The trainer prints the accuracy of

@@ -23,7 +23,7 @@
 //!   `answer_of` below, because a question that depends on an answer in doubt is in doubt itself.
 //!
 //! The way of a question, in the order of the calls. A step further right is called by the step
-//! above it; `answering/analyst.rs` calls those at the left.
+//! above it; `answering/analyst.rs` calls those at the left, but for the last, which `finqa-ask` calls.
 //!
 //! ```text
 //! step                                     function                     file
@@ -79,9 +79,11 @@
 //!   can be a heading above a row with the name of the whole.
 //! - Figures: `share_operands` tries `of_one_part`, which has none, because only the first operand
 //!   has words outside of names. `pair_together` looks for both in the row or column of each:
-//!   "Gas pipes" fits with 1.00, and "Total net sales" of the segments, in its column, with 1.03.
-//!   "Net sales" of the statement of income fits with 1.08, but has no gas pipes beside it.
-//!   `surer_pair` keeps the pair.
+//!   "Gas pipes" fits with 0.84: its first reading has the words of the whole too. "Total net
+//!   sales" of the segments, in its column, fits with 1.03. "Net sales" of the statement of income
+//!   fits with 1.04, but has no gas pipes beside it. `surer_pair` keeps the pair. If a statement has
+//!   a row of the part under "Net sales" and one under "Cost of sales", the pair is in doubt, and
+//!   `surer_pair` takes the one that adds up to the whole with its neighbours (`part_of`).
 //! - Doubts: none. Both rows say no more than the question, and the other figure that fits as well
 //!   has the same value.
 //! - Answer: `divide(437.7, 1250.4)`. Both figures are in a note, so the confidence is 0.97².

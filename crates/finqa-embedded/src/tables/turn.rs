@@ -19,8 +19,7 @@ pub(super) struct Turn {
 }
 
 impl Tables {
-    /// Reads a question after the last one. A first question passes unchanged: `completed` and
-    /// `unsettled` are `None`. The result is `None` for a question about a single table that is not
+    /// Reads a question after the last one. A first question is read by itself. The result is `None` for a question about a single table that is not
     /// complete after earlier ones. `no_history` is true if no question comes before it; it is then
     /// read as it is, complete or not.
     pub(super) fn turn(&self, text: &str, last: Option<&Turn>, no_history: bool) -> Option<Turn> {
@@ -33,7 +32,7 @@ impl Tables {
         let complete = follow_up::is_complete(self, &tokens, dated);
         let before = last.and_then(|last| last.asked.as_ref());
         let before = before.filter(|_| !complete);
-        // With the parts that it keeps from the question before it.
+        // A follow-up keeps parts of the question before it.
         let completed = before.and_then(|before| follow_up::completed(self, before, &tokens));
         if single && completed.is_none() && !complete && !no_history {
             return None;

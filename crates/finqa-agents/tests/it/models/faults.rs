@@ -274,6 +274,7 @@ async fn a_server_that_never_answers_is_a_timeout_and_asked_twice() {
 
 #[tokio::test]
 async fn a_dead_host_and_one_without_encryption_are_named_after_all_attempts() {
+    // Nothing listens on port 9, and the system gives it to no other test.
     let dead = "http://127.0.0.1:9/v1".to_owned();
     let plain = FaultServer::start(|_| Reply::chat(""));
     let encrypted = format!("https://{}/v1", plain.address());

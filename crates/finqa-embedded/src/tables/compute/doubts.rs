@@ -69,16 +69,16 @@ const OF_AMOUNTS: [&str; 7] = [
     "by how much", "amount", "dollar", "euro", "illion", "thousand", "point",
 ];
 
-/// What a figure is to a statement of income. Figures of different sorts are rarely added.
+/// The role of a figure in a statement of income. Figures of different kinds are rarely added.
 #[derive(PartialEq, Eq, Hash)]
-enum Sort {
+enum LineKind {
     Cost,
     /// What is left of an income: "Net income".
     Result,
     Other,
 }
 
-impl Sort {
+impl LineKind {
     fn of(name: &str) -> Self {
         let name = name.to_lowercase();
         let result = [
@@ -124,14 +124,15 @@ impl Tables {
             let row = self.row(at).map(|row| row.printed.to_lowercase());
             row.map_or(0, |name| name.matches("total").count())
         };
-        // "The average of sales and net income" is one.
-        let of_all = ["total of", "average of", "mean of"].map(|said| lower.contains(said));
+        // "The average of sales and net income" asks for one figure.
+        let of_all = || {
+            ["total of", "average of", "mean of"]
+                .iter()
+                .any(|said| lower.contains(said))
+        };
         let alike = || {
-            if of_all.contains(&true) {
-                return true;
-            }
-            let sorts = answer.places().map(|at| Sort::of(&self.name_of(at)));
-            sorts.collect::<HashSet<_>>().len() < 2
+            let kinds = answer.places().map(|at| LineKind::of(&self.name_of(at)));
+            of_all() || kinds.collect::<HashSet<_>>().len() < 2
         };
         let said = matches!(asked.cue, Some(Cue::Sum | Cue::Plus));
         let several = asked.operands.len() > 1 && answer.places().nth(1).is_some() && !said;

@@ -67,8 +67,8 @@ impl Tables {
         Ok(pair)
     }
 
-    /// The pair found in one table if it is sure; otherwise the two figures found independently, if
-    /// these are surer.
+    /// The pair found in one table if it is sure; otherwise a part that adds up to the sure whole
+    /// (`part_of`); otherwise the two figures found independently, if these are surer.
     fn surer_pair(
         &self,
         together: TableResult<[Amount; 2]>,

@@ -36,10 +36,10 @@ pub(crate) struct FitFigure {
     /// the reading: "Share-based compensation included in expenses". In a balance sheet, rows with
     /// one name under two sections are parts of one balance.
     pub(crate) in_plain_section: bool,
-    /// True if the reading that fits best is the question's own words, not another name of the
-    /// figure.
+    /// True if the reading that fits best is the first of the operand: the question's own words,
+    /// for a part with those of its whole, and not another name of the figure.
     pub(crate) said: bool,
-    /// True if that reading has the words of the operand's whole: "Services" under "Net sales".
+    /// True if that reading has the words of the operand's whole: "Services" under "Sales".
     pub(crate) within: bool,
     pub(crate) period: Option<Period>,
     /// True for a figure of a budget or a forecast.

@@ -30,8 +30,8 @@ impl Tables {
             self.in_one_unit(&found)?;
             return Ok(found);
         }
-        // Try the row and the column of each figure that is found by itself. If several figures
-        // fit it there, the choice of the table is in doubt too.
+        // Try the row and the column of each figure that is found by itself. The figure keeps the
+        // doubt that it has by itself, because it chooses the table.
         let in_line = |(at, of): (usize, &Operand)| -> Option<Vec<Amount>> {
             let alone = self.figure(of, common).ok()?;
             let place = alone.place()?;
@@ -39,7 +39,8 @@ impl Tables {
             let one = near.get_mut(at)?;
             one.doubt = one.doubt.take().or(alone.doubt);
             let mut places = near.iter().filter_map(Amount::place);
-            places.all(|at| at.is_in_line(place)).then_some(near)
+            let in_line = |at: Place| at.table == place.table && at.is_in_line(place);
+            places.all(in_line).then_some(near)
         };
         let sure = |all: &&Vec<Amount>| all.iter().all(|one| one.doubt.is_none());
         let all: Vec<Vec<Amount>> = operands.iter().enumerate().filter_map(in_line).collect();

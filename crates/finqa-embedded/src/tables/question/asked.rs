@@ -111,9 +111,9 @@ enum OperandForm {
     Sides(Cue),
     /// Like `Sides`, but the second operand comes first: "is A less than B" compares B with A.
     Reversed(Cue),
-    /// "What share of A came from B?": both follow the cue. The whole comes first in the question,
-    /// but the operands are `[part, whole]`. A form with `Sides` comes before this one and does not
-    /// read such a question, because nothing before the cue is a name or a period.
+    /// "What share of A came from B?": both follow the cue, and the whole comes first, but the
+    /// operands are [part, whole]. A form with `Sides` comes before this one and rejects such a
+    /// question, because nothing before the cue is a name. A period there belongs to both.
     WholeFirst(Cue),
 }
 

@@ -207,7 +207,8 @@ impl Operand {
         !self.words.is_empty() || !self.names.is_empty() || !self.rows.is_empty()
     }
 
-    /// All ways to say the operand, the question's own first, up to [`READINGS`].
+    /// All ways to say the operand, up to [`READINGS`]. The question's own comes first; for a part of
+    /// a whole, it has the words of the whole too.
     pub(crate) fn readings(&self) -> Vec<Phrasing> {
         let words = self.words.iter().map(|word| word.stem.clone());
         let named = self.names.iter().any(|one| one.name.says("total"));
