@@ -185,8 +185,8 @@ impl Tables {
         let dated = |of: &Operand| of.spans.iter().any(|span| span.end.day.is_some());
         let mut operands = turn.asked.iter().flat_map(|asked| &asked.operands);
         let by_day = operands.all(dated);
-        let why =
-            "in a list of transactions, a question must name one figure by its day and its column";
+        let why = "nothing is computed from a list of transactions, and no printed figure of a day \
+            is surely asked for";
         found
             .ok()
             .filter(|answer| by_day && is_sure(answer))
