@@ -78,7 +78,7 @@ impl Tables {
         let sure = |pair: &[Amount; 2]| pair.iter().all(|one| one.doubt.is_none());
         let formula = of.iter().any(|of| of.formula().is_some());
         let [part, whole] = of;
-        let [alone, all] = of.map(|of| self.figure(of, period));
+        let all = self.figure(whole, period);
         // The net sales of a note may be those of one segment.
         let of_note = |pair: &[Amount; 2]| {
             let stated = |at: FitFigure| self.statement_of(&at).is_some();
@@ -102,7 +102,7 @@ impl Tables {
         {
             return Ok([self.amount(part).ok_or(Doubt::Open)?, all.clone()]);
         }
-        if let (Ok(a), Ok(b)) = (alone, all) {
+        if let (Ok(a), Ok(b)) = (self.figure(part, period), all) {
             // A figure of a note is a part of the whole only if the title or the labels name the
             // whole.
             let stated = |at: FitFigure| {

@@ -58,9 +58,9 @@ pub(crate) fn places(of: &FigureExpr) -> impl Iterator<Item = Place> {
 }
 
 impl Place {
-    /// True if both cells are in one row or in one column.
+    /// True if both cells are in one row or in one column of a table.
     fn is_in_line(self, other: Self) -> bool {
-        self.row == other.row || self.column == other.column
+        self.table == other.table && (self.row == other.row || self.column == other.column)
     }
 }
 

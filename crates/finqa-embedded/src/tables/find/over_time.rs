@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use finqa_core::page::Statement;
-use finqa_core::page::period::Period;
+use finqa_core::page::period::{Period, TO_DATE};
 use finqa_core::regex;
 use regex::Regex;
 
@@ -76,7 +76,7 @@ fn months(period: Period) -> Option<(u16, u16)> {
     let months = match period.months {
         None if period.end.day.is_some() => return None,
         // A year to date begins with the year.
-        Some(0) => return Some((year + 1, year + u16::from(period.last_month()))),
+        Some(TO_DATE) => return Some((year + 1, year + u16::from(period.last_month()))),
         _ => u16::from(period.length()),
     };
     // "Nine months of 2033" are the first nine.
@@ -151,8 +151,7 @@ impl Tables {
 fn in_one_line(parts: &[Amount]) -> Option<Vec<&FitFigure>> {
     let line: Vec<&FitFigure> = parts.iter().filter_map(|part| part.at.as_ref()).collect();
     let first = line.first()?.place;
-    let with_first =
-        |one: &&FitFigure| one.place.table == first.table && one.place.is_in_line(first);
+    let with_first = |one: &&FitFigure| one.place.is_in_line(first);
     line.iter().all(with_first).then_some(line)
 }
 

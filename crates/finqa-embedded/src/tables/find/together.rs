@@ -39,12 +39,15 @@ impl Tables {
             let one = near.get_mut(at)?;
             one.doubt = one.doubt.take().or(alone.doubt);
             let mut places = near.iter().filter_map(Amount::place);
-            let in_line = |at: Place| at.table == place.table && at.is_in_line(place);
-            places.all(in_line).then_some(near)
+            places.all(|at| at.is_in_line(place)).then_some(near)
         };
-        let sure = |all: &&Vec<Amount>| all.iter().all(|one| one.doubt.is_none());
-        let all: Vec<Vec<Amount>> = operands.iter().enumerate().filter_map(in_line).collect();
-        let together = all.iter().find(sure).or(all.first()).cloned();
+        let sure = |all: &Vec<Amount>| all.iter().all(|one| one.doubt.is_none());
+        let mut lines = operands.iter().enumerate().filter_map(in_line);
+        // The second search is needed only if the first is in doubt.
+        let together = match lines.next() {
+            Some(first) if !sure(&first) => Some(lines.find(sure).unwrap_or(first)),
+            first => first,
+        };
         let found = together.map_or_else(|| figures(None), Ok)?;
         self.in_one_unit(&found)?;
         let places: BTreeSet<Place> = found.iter().filter_map(Amount::place).collect();
