@@ -35,6 +35,27 @@ fn a_change_is_no_balance() {
     assert_answers("cash.htm", &read, &questions);
 }
 
+/// A figure was the sure answer although the question wants yes or no.
+#[test]
+fn a_number_does_not_answer_yes_or_no() {
+    let rows: &[&[&str]] = &[
+        YEARS,
+        &["Net sales", "1,000", "900", "800"],
+        &["Cost of sales", "600", "500", "450"],
+    ];
+    let read = page("", &[table("STATEMENTS OF INCOME", rows)]);
+    let questions = [
+        ("Was net sales good in 2031?", ""),
+        ("Are net sales large in 2031?", ""),
+        ("What was net sales in 2031?", "1,000"),
+        (
+            "Was net sales or cost of sales higher in 2031?",
+            "Net sales",
+        ),
+    ];
+    assert_answers("sales.htm", &read, &questions);
+}
+
 /// A year of a plan was the highest, the latest, or a part of the average.
 #[test]
 fn a_plan_is_no_year_of_a_series() {
@@ -275,4 +296,177 @@ fn the_highest_of_the_whole_is_not_that_without_a_part() {
         ("Excluding Germany, what was the lowest revenue?", ""),
     ];
     assert_answers("report.md", read, &questions);
+}
+
+const SEGMENTS: &str = "# Consolidated statements of income (in millions)
+
+|  | 2031 | 2030 |
+|---|---:|---:|
+| Net sales | 1,000 | 800 |
+| Research and development | 90 | 70 |
+
+# Results by segment (in millions)
+
+|  | 2031 | 2030 |
+|---|---:|---:|
+| Pumps: | | |
+| Net sales | 600 | 500 |
+| Research and development | 60 | 40 |
+| Valves: | | |
+| Net sales | 400 | 300 |
+| Research and development | 30 | 30 |
+";
+
+/// The name of the line was dropped: the answer was the segment's share of the company's sales.
+#[test]
+fn a_line_of_a_segment_is_divided_by_the_segments_own_sales() {
+    let questions = [
+        ("Pumps R&D as % of net sales 2031", "10.0%"),
+        ("Valves R&D as a percentage of sales in 2030", "10.0%"),
+        ("Pumps as % of net sales 2031", "60.0%"),
+        ("Pumps sales as % of net sales 2031", "60.0%"),
+        ("R&D as % of net sales 2031", "9.0%"),
+    ];
+    assert_answers("report.md", SEGMENTS, &questions);
+    let (income, _) = SEGMENTS.split_once("# Results").unwrap();
+    let lines = "# Research and development by segment (in millions)\n\n\
+        | | 2031 |\n|---|---|\n| Pumps | 60 |\n| Valves | 30 |\n| Total | 90 |\n\n";
+    let sales = "# Net sales by segment (in millions)\n\n\
+        | | 2031 |\n|---|---|\n| Pumps | 600 |\n| Valves | 400 |\n| Total | 1,000 |\n\n";
+    let both = [income, lines, sales].concat();
+    let questions = [
+        ("Pumps R&D as % of net sales 2031", ""),
+        ("Pumps as % of net sales 2031", "60.0%"),
+    ];
+    assert_answers("report.md", &both, &questions);
+    let questions = [("Pumps R&D as % of net sales 2031", "")];
+    assert_answers("report.md", &[income, lines].concat(), &questions);
+}
+
+/// "Up" was ignored, and the answer was the figure.
+#[test]
+fn a_figure_that_is_up_has_risen() {
+    let read = page(
+        "",
+        &[table(
+            "CONSOLIDATED STATEMENTS OF INCOME",
+            &[
+                YEARS,
+                &["Net sales", "1,000", "1,200", "640"],
+                &["Operating expenses", "300", "200", "100"],
+                &["Net income", "144", "93", "56"],
+                &["Start-up costs", "1", "2", "3"],
+            ],
+        )],
+    );
+    let questions = [
+        ("Is net income up in 2031?", "yes"),
+        ("Start-up costs in 2031?", "1"),
+        ("Was revenue up in 2031?", "no"),
+        ("Was revenue down in 2031?", "yes"),
+        ("Are operating expenses up?", "yes"),
+        ("Was net income up from 2029 to 2031?", "yes"),
+        ("Is revenue up year over year?", "no"),
+        ("Did net income rise y/y in 2031?", "yes"),
+        ("Is net income up more than 5% in 2031?", ""),
+        ("What was net income in 2031?", "144"),
+    ];
+    assert_answers("10k.htm", &read, &questions);
+}
+
+/// The answer was what the company paid for them.
+#[test]
+fn shares_repurchased_are_a_number_of_shares() {
+    let flows: &[&[&str]] = &[
+        YEARS,
+        &["Net income", "144", "93", "56"],
+        &["Repurchases of common stock", "(500)", "(400)", "(300)"],
+    ];
+    let title = "CONSOLIDATED STATEMENTS OF CASH FLOWS (in millions)";
+    let read = page("", &[table(title, flows)]);
+    let questions = [
+        ("shares repurchased in 2031", ""),
+        ("Shares repurchased?", ""),
+        ("share repurchases in 2031", "500"),
+        ("How much was spent on shares repurchased in 2031?", "500"),
+    ];
+    assert_answers("10k.htm", &read, &questions);
+}
+
+/// The non-current row alone was the total.
+#[test]
+fn a_balance_with_a_current_part_is_not_the_other_part() {
+    let rows: &[&[&str]] = &[
+        &["", "August 31, 2031"],
+        &["Notes payable and other borrowings, current", "9"],
+        &["Notes payable and other borrowings, non-current", "75"],
+    ];
+    let read = page("", &[table("As of August 31, 2031", rows)]);
+    let questions = [
+        ("total borrowings at August 31 2031", ""),
+        ("total borrowings (current plus non-current)", ""),
+    ];
+    assert_answers("10q.htm", &read, &questions);
+    let rows: &[&[&str]] = &[
+        &["", "2031"],
+        &["Total current assets", "90"],
+        &["Operating lease liabilities, current", "6"],
+        &["Total current liabilities", "60"],
+        &["Operating lease liabilities, non-current", "65"],
+        &["Total liabilities", "190"],
+    ];
+    let read = page("", &[table("CONSOLIDATED BALANCE SHEETS", rows)]);
+    let questions = [
+        (
+            "total operating lease liabilities (current + non-current)",
+            "71",
+        ),
+        ("operating lease liabilities, non-current", "65"),
+    ];
+    assert_answers("10q.htm", &read, &questions);
+}
+
+/// The formula was applied to the measure again.
+#[test]
+fn a_formula_in_brackets_restates_the_measure() {
+    let questions = [
+        (
+            "free cash flow (operating cash flow less capex) in 2031",
+            "95",
+        ),
+        ("free cash flow in 2031 (operating cash flow - capex)", "95"),
+        (
+            "interest coverage (operating income divided by interest expense) 2031",
+            "10",
+        ),
+        (
+            "Did free cash flow (operating cash flow less capex) rise in 2031?",
+            "yes",
+        ),
+        ("free cash flow (cash from the moon less capex) in 2031", ""),
+    ];
+    assert_answers("10k.htm", &report(), &questions);
+}
+
+/// The average of 15.7 % and 11.5 % was 1,360 %.
+#[test]
+fn one_percent_sign_marks_a_row_of_percentages() {
+    let rows: &[&[&str]] = &[
+        YEARS,
+        &["Income before tax", "900", "800", "700"],
+        &["Effective tax rate", "15.7%", "11.5", "15.4"],
+        &["Foreign tax rate", "0.9%", "0.7", "0.6"],
+        &["Mixed provision", "5.0%", "120", "130"],
+    ];
+    let read = page("", &[table("Taxes", rows), table("Other", &rows[..2])]);
+    let questions = [
+        ("average effective tax rate 2030 and 2031", "13.6%"),
+        (
+            "change in effective tax rate from 2030 to 2031 in percentage points",
+            "4.2",
+        ),
+        ("foreign tax rate in 2030", "0.7%"),
+        ("mixed provision in 2030", "120"),
+    ];
+    assert_answers("10k.htm", &read, &questions);
 }

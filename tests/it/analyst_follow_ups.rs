@@ -2,7 +2,9 @@
 
 use serde_json::Value as Json;
 
+use crate::analyst_parts::REPORT;
 use crate::analyst_questions::report;
+use crate::analyst_sides::assert_conversation;
 use crate::support::cli::{CommandExt, Workplace};
 
 /// Conversations: a question that stands alone, and turns that follow from it with their answers.
@@ -148,4 +150,38 @@ fn follow_ups_are_right_or_not_sure() {
         wrong.is_empty() && unsure.is_empty(),
         "{wrong:?} {unsure:?}"
     );
+}
+
+/// Before, "What margin is that?" and "And the group as a whole?" were not read.
+#[test]
+fn a_follow_up_may_be_of_the_same_part_or_of_the_whole() {
+    let place = Workplace::new();
+    place.write("report.md", REPORT);
+    let conversations: [&[(&str, &str)]; 6] = [
+        &[
+            ("revenue of Locks in 2031?", "2100 thousand"),
+            ("And its operating income?", "420 thousand"),
+            ("What margin does that give?", "20.0%"),
+        ],
+        &[
+            ("revenue of Canals in 2030?", "3000 thousand"),
+            ("And the group as a whole?", "8000 thousand"),
+        ],
+        &[
+            ("operating income of Canals in 2030?", "420 thousand"),
+            ("What about the total company?", "950 thousand"),
+        ],
+        &[
+            ("operating income in 2031?", "1210 thousand"),
+            ("What margin is that?", "13.4%"),
+        ],
+        &[
+            ("cost of sales in 2031?", "5400 thousand"),
+            ("What margin is that?", ""),
+        ],
+        &[("operating margin of Locks in 2031?", "20.0%")],
+    ];
+    for turns in conversations {
+        assert_conversation(&place, "report.md", turns);
+    }
 }

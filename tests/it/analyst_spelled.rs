@@ -122,7 +122,7 @@ fn a_formula_is_only_of_what_the_question_names() {
         ),
         (
             "How much did net debt (all borrowings less cash) fall in 2031?",
-            "",
+            "90",
         ),
     ];
     assert_answers("10k.htm", &read(), &questions);

@@ -35,7 +35,7 @@ fn an_operation_that_each_figure_has_is_not_one_of_both() {
 
 /// Sales and net income were added up, and interest income and expense.
 #[test]
-fn figures_of_different_sorts_are_not_added_unless_that_is_spelled() {
+fn figures_are_not_added_unless_that_is_spelled() {
     let table = "Item,2033\nNet sales,500\nNet income,80\nInterest income,12\n\
         Interest expense,30\nDividends paid,40\nShare repurchases,25\n";
     let questions = [
@@ -43,7 +43,9 @@ fn figures_of_different_sorts_are_not_added_unless_that_is_spelled() {
         ("average net sales and net income in 2033", ""),
         ("total of net sales and net income in 2033", "580"),
         ("average of net sales and net income in 2033", "290"),
-        ("total interest expense and dividends paid in 2033", "70"),
+        ("total interest expense and dividends paid in 2033", ""),
+        ("interest expense and dividends paid together in 2033", "70"),
+        ("interest expense and dividends paid in total in 2033", "70"),
     ];
     assert_answers("a.csv", table, &questions);
     let report = "# Report\n\nIncome\n\n| | 2033 |\n|---|---|\n| Net sales | 500 |\n| Net income | 80 |\n\n\

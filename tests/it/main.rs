@@ -22,6 +22,7 @@ mod analyst_spelled;
 mod analyst_statements;
 mod analyst_sums;
 mod analyst_sure;
+mod analyst_typed;
 mod analyst_words;
 mod architecture;
 mod ask;

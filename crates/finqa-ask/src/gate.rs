@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use finqa_agents::pair::verify::FindingKind;
 use finqa_agents::pair::{Answer, Solution, StopReason};
 use finqa_core::number::{Scale, UnitKind, currency_in, currency_of_label};
 use finqa_core::page::period::Times;
@@ -83,10 +84,11 @@ impl Session {
         self.doubts(question, solution, second).next()
     }
 
-    /// The reasons to doubt an answer, in this order: the analyst's own doubt; a chat model's
-    /// answer is not confirmed; its figures are not in the currency that the question asks for; a
-    /// tag of a report contradicts the page, the scale of a figure is unknown, or the reader of the
-    /// report may have misread it. Each is computed only when the iterator reaches it.
+    /// The reasons to doubt an answer, in this order: the analyst's own doubt; a check of the
+    /// critic objects to its value; a chat model's answer is not confirmed; its figures are not in
+    /// the currency that the question asks for; a tag of a report contradicts the page, the scale
+    /// of a figure is unknown, or the reader of the report may have misread it. Each is computed
+    /// only when the iterator reaches it.
     pub(super) fn doubts<'a>(
         &'a self,
         question: &'a Question,
@@ -109,12 +111,38 @@ impl Session {
         let answers = solution.answer.iter();
         answers.flat_map(move |answer| {
             let own = std::iter::once_with(|| answer.doubt.clone());
+            let of_checks = std::iter::once_with(|| objection(question, solution));
             let of_model = std::iter::once_with(move || is_model.then(|| model(answer))?);
             let unit = std::iter::once_with(move || other_currency(question, answer));
             let of_report = std::iter::once_with(move || report(answer));
-            own.chain(of_model).chain(unit).chain(of_report).flatten()
+            let agents = own.chain(of_checks).chain(of_model);
+            agents.chain(unit).chain(of_report).flatten()
         })
     }
+}
+
+/// First words of a yes/no question. "Can you tell me net sales?" is none.
+const YES_NO: [&str; 10] = [
+    "is", "are", "was", "were", "did", "does", "has", "have", "had", "do",
+];
+
+/// What the checks still object to in the value of the chosen answer: a number for a yes/no question
+/// or the reverse, or another value than the one that the reply states. An implausible size is not
+/// among them, because some debt is more than 150 % of the equity. "Was A or B larger?" and "do you
+/// know net sales?" begin like a yes/no question, but ask for something else.
+fn objection(question: &Question, solution: &Solution) -> Option<String> {
+    let lower = question.text.to_lowercase();
+    let first = lower.split_whitespace().next().unwrap_or_default();
+    let other = lower.contains(" or ") || lower.starts_with("do you");
+    let of_value = |kind: FindingKind| match kind {
+        FindingKind::YesNo => YES_NO.contains(&first) && !other,
+        kind => kind == FindingKind::AnswerMismatch,
+    };
+    let mut rounds = solution.rounds.iter();
+    let chosen = rounds.find(|round| Some(round.number) == solution.chosen_round)?;
+    let mut findings = chosen.findings.iter();
+    let found = findings.find(|finding| of_value(finding.kind))?;
+    Some(found.problem.trim_end_matches('.').to_owned())
 }
 
 /// The reason for doubt if the question asks for another currency than that of the figures. `None`

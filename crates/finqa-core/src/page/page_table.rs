@@ -5,7 +5,7 @@ mod read;
 use std::sync::Arc;
 
 use super::caption::{Caption, scale_of_label};
-use super::cell::Cell;
+use super::cell::{Cell, CellNumber};
 use super::rows::{counts_shares, counts_things, has_no_scale, is_count, says};
 use crate::number::{Scale, currency_of_label};
 
@@ -244,18 +244,32 @@ impl Table {
     }
 
     /// True for a column of percentages: its first figure has a percent sign, and no figure exceeds
-    /// 100 in size. The limit is set by hand.
+    /// 100 in size.
     pub fn is_of_percent(&self, column: usize) -> bool {
         let cells = self.cells.iter().skip(1).filter_map(|row| row.get(column));
-        let mut numbers = cells.filter_map(Cell::alone).peekable();
-        numbers.peek().is_some_and(|first| first.percent)
-            && numbers.all(|one| one.value.abs() <= 100.0)
+        are_of_percent(cells.filter_map(Cell::alone))
+    }
+
+    /// True for a row of percentages, by the same rule, if `headed` is true for the columns of all
+    /// its figures.
+    pub fn is_row_of_percent(&self, row: usize, headed: &impl Fn(usize) -> bool) -> bool {
+        let cells = self.cells.get(row).into_iter().flatten().enumerate();
+        let figures = cells.skip(1).filter(|(_, cell)| cell.alone().is_some());
+        let mut columns = figures.clone().map(|(at, _)| at);
+        columns.all(headed) && are_of_percent(figures.filter_map(|(_, cell)| cell.alone()))
     }
 
     /// True if row 0 is data and not labels (`2003 | $ 268496`).
     pub fn is_headerless(&self) -> bool {
         self.headerless
     }
+}
+
+/// True if the first figure has a percent sign, and none exceeds 100 in size. The limit is set by
+/// hand.
+fn are_of_percent<'a>(figures: impl Iterator<Item = &'a CellNumber>) -> bool {
+    let mut figures = figures.peekable();
+    figures.peek().is_some_and(|first| first.percent) && figures.all(|one| one.value.abs() <= 100.0)
 }
 
 /// True if a row or column counts things to which the caption's scale does not apply: things that

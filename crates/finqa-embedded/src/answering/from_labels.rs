@@ -45,7 +45,14 @@ impl EmbeddedAnswer {
         for leaf in found.exprs().flat_map(FigureExpr::leaves) {
             if let Some(place) = leaf.source {
                 let (id, name) = (tables.cell_id(place), tables.cell_name(place));
-                cited.add(&leaf.literal, id, name);
+                // The page may print the sign once for a row or a column of percentages.
+                let printed = question.document.evidence(&id);
+                let unsigned = printed.is_some_and(|text| !text.contains('%'));
+                if unsigned && is_percent(&leaf.source) && !leaf.literal.contains('%') {
+                    cited.add(&format!("{}%", leaf.literal), id, name);
+                } else {
+                    cited.add(&leaf.literal, id, name);
+                }
             }
         }
         for expr in found.exprs() {

@@ -1,4 +1,5 @@
-//! The word lists in `weights/words.json`: stop words, words for operations, and synonyms.
+//! The word lists in `weights/words.json`: stop words, words for operations, synonyms, and
+//! abbreviations.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
@@ -24,8 +25,8 @@ struct WordsFile {
     weak: Vec<String>,
     /// Groups of words that financial reports use for the same thing.
     synonyms: Vec<Vec<String>>,
-    /// The words of each abbreviation: "research" and "development" for "r&d".
-    abbreviations: BTreeMap<String, Vec<String>>,
+    /// What each abbreviation means: "research and development" for "r&d".
+    abbreviations: BTreeMap<String, String>,
 }
 
 /// The lists by stem, as the functions below search them.
@@ -34,6 +35,7 @@ struct WordLists {
     stop: HashSet<String, RandomState>,
     weak: HashSet<String, RandomState>,
     synonyms: HashMap<String, Vec<String>>,
+    abbreviations: BTreeMap<String, String>,
 }
 
 // A test reads the embedded file, so the default for an unreadable file is never used.
@@ -56,6 +58,11 @@ pub(crate) fn synonyms(stem: &str) -> &'static [String] {
     WORDS.synonyms.get(stem).map_or(&[], Vec::as_slice)
 }
 
+/// What a word or two in lower case are short for: "revenues" for "revs".
+pub(crate) fn long_form(short: &str) -> Option<&'static str> {
+    WORDS.abbreviations.get(short).map(String::as_str)
+}
+
 impl WordLists {
     /// Reads the text of the file. An error, which only a test sees, if it has another form or
     /// version.
@@ -74,8 +81,10 @@ impl WordLists {
                 others.push(other.clone());
             }
         };
+        let stop: HashSet<String, RandomState> = stems(&file.stop).into_iter().collect();
         for (short, long) in &file.abbreviations {
-            for word in stems(long) {
+            let words = long.split(' ').map(|word| stem(word).into_owned());
+            for word in words.filter(|word| !stop.contains(word)) {
                 add(short, &word);
             }
         }
@@ -88,9 +97,10 @@ impl WordLists {
             }
         }
         Ok(Self {
-            stop: stems(&file.stop).into_iter().collect(),
+            stop,
             weak: stems(&file.weak).into_iter().collect(),
             synonyms,
+            abbreviations: file.abbreviations,
         })
     }
 }

@@ -73,8 +73,6 @@ impl Tables {
             let figures = figures.map(|of| self.explain_operand(of, &operands, asked, &taken));
             out.figures = figures.collect();
             out.left_over = self.left_over(&operands, asked);
-        } else if let Some(found) = found {
-            found.name.clone_into(&mut out.operation);
         }
         let shown = |place: &Place| {
             let mut candidates = out.figures.iter().flat_map(|of| &of.candidates);
@@ -161,10 +159,7 @@ impl Tables {
             let in_period = of.spans.is_empty() || of.through || of.spans.iter().any(is_of);
             in_period || taken.contains(&one.place)
         };
-        let mut all = match of.rows.as_slice() {
-            [] => self.fitting_figures(of, None),
-            rows => rows.iter().flat_map(|row| self.figures_of(*row)).collect(),
-        };
+        let mut all = self.fitting_figures(of, None);
         all.retain(fits);
         let is_taken = |one: &FitFigure| taken.contains(&one.place);
         // Keep one cell of each row: the one that the answer takes, otherwise the latest.

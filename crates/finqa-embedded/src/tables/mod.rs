@@ -32,6 +32,7 @@
 //!   the weights of the words               Weights::read                page/word_weights.rs
 //!   (later) the period of a cell           period_of                    page/cells.rs
 //! the earlier questions, then this         answer                       mod.rs
+//!   write out abbreviations                question::written_out        question/mod.rs
 //!   read a question after the last one     turn                         turn.rs
 //!     split the text into tokens           question::read               question/mod.rs
 //!     complete a follow-up                 follow_up::completed         question/follow_up.rs
@@ -42,19 +43,20 @@
 //!     otherwise one result or a list       one_or_several               compute/several.rs
 //!       by the operation                   compute                      compute/operation.rs
 //!         the figure of an operand         figure, figure_near          find/mod.rs
-//!           the row of a repeated label    of_rows                      find/whole_label.rs
 //!           the best printed cell          printed                      find/printed.rs
 //!             all cells that fit           fitting_figures              find/fit.rs
-//!           a margin                       best_quotient                find/mod.rs
+//!           a margin                       quotient                     find/mod.rs
 //!           a measure by its formula       measure                      find/measure.rs
 //!           the sum of its printed parts   in_parts                     find/parts.rs
 //!         the figures of a share or ratio  share_operands               compute/pairs.rs
 //!           two figures of one part        of_one_part                  find/together.rs
 //!           two figures of one table       pair_together                find/together.rs
-//!           if these are not sure          surer_pair                   compute/pairs.rs
+//!           this pair or a surer one       surer_pair                   compute/pairs.rs
 //!             a part that adds up          part_of                      find/groups.rs
+//!             a line of a segment          of_segment                   compute/pairs.rs
 //!         the first doubt of these         doubted                      compute/operation.rs
 //!           what is asked for in vain      unmet                        compute/unmet.rs
+//!             the scale of a figure        scale_doubt                  compute/count_doubt.rs
 //!     doubts by the words of the question  doubt_wording                compute/doubts.rs
 //!     confidence                           weighed                      confidence.rs
 //! a sentence, if not sure (report)         stated                       find/sentences.rs
@@ -77,16 +79,22 @@
 //! - `Asked`: a `Ratio`, `relative`, with the operands [gas pipes, total net sales]. The second
 //!   takes its period from the first. `whole` of the first is a copy of the second, because a part
 //!   can be a heading above a row with the name of the whole.
+//! - Whole label: "net sales" is a label, but "share", "total" and "gas" beside it are no section of
+//!   its row, so the question is read by the forms.
 //! - Figures: `share_operands` tries `of_one_part`, which has none, because only the first operand
-//!   has words outside of names. `pair_together` looks for both in the row or column of each:
-//!   "Gas pipes" fits with 0.84: its first reading has the words of the whole too. "Total net
-//!   sales" of the segments, in its column, fits with 1.03. "Net sales" of the statement of income
-//!   fits with 1.04, but has no gas pipes beside it. `surer_pair` keeps the pair. If a statement has
-//!   a row of the part under "Net sales" and one under "Cost of sales", the pair is in doubt, and
-//!   `surer_pair` takes the one that adds up to the whole with its neighbours (`part_of`).
+//!   has words outside of names. `pair_together` finds "Gas pipes" with a score of 0.84 and, in its
+//!   column, "Total net sales" with 1.03. Both are sure, so the row of the whole is not tried. Of
+//!   the ways to say the part, the first also has the words of the whole. "Net sales" is only in the
+//!   title of the table (0.6 of its weight), hence the 0.84. The plain "gas pipes" has 1.00, but a
+//!   full fit of the first way wins (`fitting_figures`). "Pipes" is also in the company's name, so a
+//!   label could lack it; "gas" decides.
+//! - `surer_pair` finds the whole alone: "Net sales" of the statement of income, with 1.04. It has
+//!   the value of the other one, so the pair is kept.
 //! - Doubts: none. Both rows say no more than the question, and the other figure that fits as well
 //!   has the same value.
-//! - Answer: `divide(437.7, 1250.4)`. Both figures are in a note, so the confidence is 0.97².
+//! - Answer: `divide(437.7, 1250.4)`. Both figures are in a note, so the confidence is 0.97², 0.9409.
+//!   `Answer::from_analysis` runs the program, and `percent::print` prints "35.0%" (both are in
+//!   `finqa-agents/src/pair`).
 //!
 //! An answer has one doubt. It is decided in this order, and the first one is kept unless a step
 //! says otherwise:
@@ -162,7 +170,8 @@ impl Tables {
         let mut last: Option<Turn> = None;
         // An earlier question that is `None` leaves nothing for the next one to refer to.
         for text in earlier.iter().chain([&question]) {
-            last = self.turn(text, last.as_ref(), no_history);
+            let text = question::written_out(self, text);
+            last = self.turn(&text, last.as_ref(), no_history);
         }
         let turn = last?;
         let answer = self.answer_of(&turn);

@@ -19,70 +19,61 @@ pub(super) struct Turn {
 }
 
 impl Tables {
-    /// Reads a question after the last one. A first question is read by itself. The result is `None` for a question about a single table that is not
-    /// complete after earlier ones. `no_history` is true if no question comes before it; it is then
-    /// read as it is, complete or not.
+    /// Reads a question after the last one. A first question is read by itself. The result is
+    /// `None` for a question about a single table that is not complete after earlier ones.
+    /// `no_history` is true if no question comes before it; it is then read as it is, complete or
+    /// not.
     pub(super) fn turn(&self, text: &str, last: Option<&Turn>, no_history: bool) -> Option<Turn> {
         let single = self.is_single_table();
-        if let Some(last) = last.filter(|_| !single) {
-            return Some(self.next_of_report(text, last));
+        let before = last.and_then(|last| last.asked.as_ref());
+        let mut turn = Turn {
+            text: text.to_owned(),
+            ..Turn::default()
+        };
+        // In a report, a question can also refer to the figure or the year of the last one.
+        let may_refer = last.is_some() && !single;
+        if may_refer {
+            turn.text = follow_up::with_year(text, before);
         }
-        let tokens = question::read(self, text);
+        let formula = self.without_formula(&turn.text);
+        let (plain, other) = formula.unwrap_or_else(|| (turn.text.clone(), None));
+        let mut tokens = question::read(self, &plain);
+        // True if the question depends on the last one.
+        let mut leans = turn.text != text;
+        if may_refer {
+            let Some((with_figure, refers)) = follow_up::with_earlier(self, tokens, before) else {
+                return Some(turn);
+            };
+            tokens = with_figure;
+            leans |= refers;
+        }
         let dated = single && self.periods_of(0).len() > 1;
         let complete = follow_up::is_complete(self, &tokens, dated);
-        let before = last.and_then(|last| last.asked.as_ref());
-        let before = before.filter(|_| !complete);
+        let incomplete = before.filter(|_| !complete);
         // A follow-up keeps parts of the question before it.
-        let completed = before.and_then(|before| follow_up::completed(self, before, &tokens));
+        let completed = incomplete.and_then(|of| follow_up::completed(self, of, &tokens));
         if single && completed.is_none() && !complete && !no_history {
             return None;
         }
-        let unsettled = completed.as_ref().and_then(|_| self.why_unsure(last?));
-        Some(Turn {
-            text: text.to_owned(),
-            asked: completed.or_else(|| self.asked(&tokens, text)),
-            unsettled,
-        })
-    }
-
-    /// Reads a question about a report that may change a part of the last one or refer to its
-    /// figure.
-    fn next_of_report(&self, text: &str, last: &Turn) -> Turn {
-        let before = last.asked.as_ref();
-        let mut turn = Turn {
-            text: follow_up::with_year(text, before),
-            ..Turn::default()
-        };
-        // True if the question depends on the last one.
-        let mut leans = turn.text != text;
-        let text = turn.text.as_str();
-        let tokens = question::read(self, text);
-        let Some((tokens, refers)) = with_earlier_figure(tokens, text, before) else {
-            return turn;
-        };
-        leans |= refers;
-        let incomplete = before.filter(|_| !follow_up::is_complete(self, &tokens, false));
-        let completed = incomplete.and_then(|before| {
-            let whole = follow_up::of_whole(before, text);
-            whole.or_else(|| follow_up::completed(self, before, &tokens))
-        });
         leans |= completed.is_some();
-        let Some(mut asked) = completed.or_else(|| self.asked(&tokens, text)) else {
-            return turn;
-        };
-        turn.unsettled = follow_up::refers_back(&tokens);
-        if let Some(before) = before {
-            let undated = |asked: &Asked| asked.operands.iter().all(|of| of.spans.is_empty());
-            let was_undated = undated(&asked);
-            let unclear = follow_up::settle(before, &mut asked, &turn.text);
-            turn.unsettled = turn.unsettled.or(unclear);
-            leans |= was_undated && !undated(&asked);
+        turn.asked = completed.or_else(|| self.asked(&tokens, &plain));
+        if let Some(asked) = &mut turn.asked {
+            asked.unused.extend(other);
         }
-        if leans {
+        if may_refer && let Some(asked) = &mut turn.asked {
+            turn.unsettled = follow_up::refers_back(&tokens);
+            if let Some(before) = before {
+                let undated = |asked: &Asked| asked.operands.iter().all(|of| of.spans.is_empty());
+                let was_undated = undated(asked);
+                let unclear = follow_up::settle(before, asked, &turn.text);
+                turn.unsettled = turn.unsettled.or(unclear);
+                leans |= was_undated && !undated(asked);
+            }
+        }
+        if let Some(last) = last.filter(|_| leans) {
             turn.unsettled = self.why_unsure(last).or(turn.unsettled);
         }
-        turn.asked = Some(asked);
-        turn
+        Some(turn)
     }
 
     /// What a question asks for by itself. In a report, a repeated label comes first, and a
@@ -109,26 +100,4 @@ impl Tables {
             _ => Some("the question before it is not sure".to_owned()),
         }
     }
-}
-
-/// The tokens of a question with the figure of the question before it, and true if it refers to
-/// that figure or to a part of it. `None` if it refers to a figure that is not known.
-fn with_earlier_figure(
-    tokens: Vec<Token>,
-    text: &str,
-    before: Option<&Asked>,
-) -> Option<(Vec<Token>, bool)> {
-    let of_part = before.and_then(|before| {
-        let margin = follow_up::margin_of(before, text);
-        margin.or_else(|| follow_up::of_same_part(before, &tokens))
-    });
-    if let Some(of_part) = of_part {
-        return Some((of_part, true));
-    }
-    let figure = match follow_up::pronoun(&tokens) {
-        Some(at) => follow_up::with_figure(before?, &tokens, at),
-        None if follow_up::leans(&tokens, before) => follow_up::with_first_side(before?, &tokens),
-        None => return Some((tokens, false)),
-    };
-    Some((figure?, true))
 }

@@ -131,6 +131,13 @@ pub(crate) fn plain_stems(text: &str) -> Vec<String> {
     ))
 }
 
+/// Splits a text into the part outside its first brackets and the part inside them.
+pub(crate) fn brackets(text: &str) -> (String, &str) {
+    let (plain, inside) = text.split_once(['(', '[']).unwrap_or((text, ""));
+    let (inside, after) = inside.split_once([')', ']']).unwrap_or((inside, ""));
+    (format!("{plain} {after}"), inside)
+}
+
 /// The words of a label in Latin script and those in another script, because a label in two
 /// languages says one thing twice. `None` if the label does not have both.
 pub(crate) fn in_one_script(text: &str) -> Option<(String, String)> {

@@ -222,7 +222,8 @@ Desk;0.9;700;150", &[
         ("what is the ratio of cost to revenue for the chair?", Unsure("different units")),
         ("which product has the highest cost?", Is("Lamp")),
         ("which product has the fewest units?", Is("Desk")),
-        ("what is the total units of lamp and desk?", Is("1350")),
+        ("what is the total units of lamp and desk?", Unsure("")),
+        ("what is the total of lamp units and desk units?", Is("1350")),
     ]),
     ("(in millions);2031;2032;2033
 Revenue;800;1000;1200

@@ -1,20 +1,16 @@
 //! Finds the words of a question that make its answer doubtful, whichever figure answers it.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use finqa_core::page::Statement;
 use finqa_core::regex;
 use regex::Regex;
 
 use super::direct_answer::DirectAnswer;
-use crate::reading::outflow::names_cost;
 use crate::tables::find::{FigureExpr, places};
 use crate::tables::page::table::ReportTable;
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::asked::{Asked, Operation};
-use crate::tables::question::marks::RELATIVE_TIME;
-use crate::tables::question::phrases::Cue;
+use crate::tables::question::marks::{RELATIVE_TIME, YEAR_AGO};
 
 /// A comparison with the year before that people usually expect in percent.
 static YEAR_ON_YEAR: LazyLock<Regex> =
@@ -27,23 +23,12 @@ static SEQUENTIAL: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A comparison of each item with its own earlier figure: "which segments had lower sales than last
-/// year". It does not ask for the smallest.
-static THAN_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"\b(?:lower|higher|less|more|fewer|smaller|larger|greater)\b.* than (?:in )?(?:(?:a|one|the) )?(?:(?:last|previous|prior) )?(?:year|quarter|month|period)\b"
-    )
-});
+/// What a yes/no question asks in addition: "up over 10 %?", "and by how much?".
+static BEYOND_YES: LazyLock<Regex> =
+    LazyLock::new(|| regex!(r"\b(?:\d[\d,.]*\s*(?:%|percent\b)|how much\b)"));
 
 /// Two totals in one question: "total debt and total equity".
 static TWO_TOTALS: LazyLock<Regex> = LazyLock::new(|| regex!(r"\btotal\b.* and (?:the )?total\b"));
-
-/// "Total" as an item of a list: "total and valves", "pumps and the total in 2031".
-static TOTAL_AS_ITEM: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"\b(?P<item>total (?:and|&) )|\b(?P<last>(?:and|&) (?:the )?total)(?: (?:in|for|at)\b|\W*$)"
-    )
-});
 
 /// Words for the group in a question.
 static GROUP: LazyLock<Regex> =
@@ -69,31 +54,6 @@ const OF_AMOUNTS: [&str; 7] = [
     "by how much", "amount", "dollar", "euro", "illion", "thousand", "point",
 ];
 
-/// The role of a figure in a statement of income. Figures of different kinds are rarely added.
-#[derive(PartialEq, Eq, Hash)]
-enum LineKind {
-    Cost,
-    /// What is left of an income: "Net income".
-    Result,
-    Other,
-}
-
-impl LineKind {
-    fn of(name: &str) -> Self {
-        let name = name.to_lowercase();
-        let result = [
-            "profit", "earnings", "net income", "operating income", "ebit",
-        ];
-        if names_cost(&name) {
-            Self::Cost
-        } else if result.iter().any(|word| name.contains(word)) {
-            Self::Result
-        } else {
-            Self::Other
-        }
-    }
-}
-
 impl Tables {
     /// Adds the doubts that the words of a question raise. Most replace a doubt about the figures,
     /// because they say what else the question can mean.
@@ -102,9 +62,9 @@ impl Tables {
         // An answer has one doubt, so of several only the first is kept.
         let asks_other = (self.other_scope(text, answer))
             .or_else(|| self.not_held_for_sale(text, answer))
-            .or_else(|| than_before(asked, &lower))
             .or_else(|| sequential(asked, &lower))
-            .or_else(|| self.each_total(asked, &lower, answer))
+            .or_else(|| beyond_yes(asked, &lower))
+            .or_else(|| self.two_totals(asked, &lower, answer))
             .or_else(|| self.relative_time(&lower, &answer.expr));
         let doubt = asks_other.map(Doubt::Missing).or(answer.doubt.take());
         answer.doubt = doubt.or_else(|| {
@@ -114,44 +74,14 @@ impl Tables {
         });
     }
 
-    /// The doubt that "total X and Y" or "average X and Y" asks for two figures. It may if a part of
-    /// the sum is itself a total ("total current assets and inventories"), if people do not add such
-    /// figures ("total sales and net income"), if the question names two totals and one row answers
-    /// it ("total liabilities and total equity"), or if "total" is an item of a list and no label
-    /// has these words.
-    fn each_total(&self, asked: &Asked, lower: &str, answer: &DirectAnswer) -> Option<String> {
-        let totals = |at| {
+    /// The doubt about one row as the answer for two totals: "total liabilities and total equity".
+    fn two_totals(&self, asked: &Asked, lower: &str, answer: &DirectAnswer) -> Option<String> {
+        let one = asked.operation == Operation::Figure && answer.values.is_empty();
+        let has_both = |at| {
             let row = self.row(at).map(|row| row.printed.to_lowercase());
-            row.map_or(0, |name| name.matches("total").count())
+            row.is_some_and(|name| name.matches("total").count() > 1)
         };
-        // "The average of sales and net income" asks for one figure.
-        let of_all = || {
-            ["total of", "average of", "mean of"]
-                .iter()
-                .any(|said| lower.contains(said))
-        };
-        let alike = || {
-            let kinds = answer.places().map(|at| LineKind::of(&self.name_of(at)));
-            of_all() || kinds.collect::<HashSet<_>>().len() < 2
-        };
-        let said = matches!(asked.cue, Some(Cue::Sum | Cue::Plus));
-        let several = asked.operands.len() > 1 && answer.places().nth(1).is_some() && !said;
-        let may_be_two = match asked.operation {
-            Operation::Sum => several && (answer.places().any(|at| totals(at) > 0) || !alike()),
-            Operation::Average => several && !alike(),
-            Operation::Figure => {
-                let one = answer.values.is_empty() && TWO_TOTALS.is_match(lower);
-                let item = TOTAL_AS_ITEM.captures(lower).is_some_and(|found| {
-                    let item = found.name("item").or(found.name("last"));
-                    let item = item.map_or("", |item| item.as_str().trim());
-                    !answer
-                        .places()
-                        .any(|at| self.full_name(at).to_lowercase().contains(item))
-                });
-                one && answer.places().all(|at| totals(at) < 2) || item
-            }
-            _ => false,
-        };
+        let may_be_two = one && TWO_TOTALS.is_match(lower) && !answer.places().any(has_both);
         may_be_two.then(|| "the question may ask for two figures, or for their sum".to_owned())
     }
 
@@ -159,21 +89,15 @@ impl Tables {
     /// "last year" is the latest year. Other relative times are doubtful, because a report does not
     /// say when the question is asked.
     fn relative_time(&self, lower: &str, expr: &FigureExpr) -> Option<String> {
-        let time = RELATIVE_TIME.find(lower)?.as_str();
+        // "Versus the prior year" is the year before the figure's own.
+        let lower = YEAR_AGO.replace_all(lower, " ");
+        let time = RELATIVE_TIME.find(&lower)?.as_str();
         if time.starts_with("last") && time.ends_with("year") && self.is_annual() {
             return None;
         }
         let columns = self.table(places(expr).next()?)?.columns.iter().skip(1);
         let heads: Vec<&str> = columns.map(|one| one.printed.as_str()).collect();
         Some(format!("{time:?} may be any of {}", heads.join("; ")))
-    }
-
-    /// True if all columns of a report's statements of income, cash flows and equity are years.
-    fn is_annual(&self) -> bool {
-        let flows = self.statements(Statement::Flows);
-        let columns = flows.flat_map(|table| &table.columns);
-        let mut periods = columns.filter_map(|column| column.label.period).peekable();
-        periods.peek().is_some() && periods.all(|period| period.length() == 12)
     }
 
     /// The reason for doubt if the question asks for what is held for sale, but no label, heading
@@ -241,17 +165,18 @@ fn sequential(asked: &Asked, lower: &str) -> Option<String> {
     (compares && undated).then(why)
 }
 
-/// The doubt about "which" with a comparison of each item with its own earlier figure.
-fn than_before(asked: &Asked, lower: &str) -> Option<String> {
-    let which = matches!(asked.operation, Operation::Extreme { which: Some(_), .. });
-    let why = "each is compared with itself at another time, which is not computed";
-    (which && THAN_BEFORE.is_match(lower)).then(|| why.to_owned())
-}
-
 /// The doubt about a change "year on year" as an amount, unless the question asks for an amount.
 fn in_percent(asked: &Asked, lower: &str) -> Option<String> {
     let said = YEAR_ON_YEAR.find(lower)?.as_str();
     let is_amount = asked.operation == Operation::Difference && !asked.relative;
     let is_said = OF_AMOUNTS.iter().any(|of| lower.contains(of));
     (is_amount && !is_said).then(|| format!("{said:?} may ask for the change in percent"))
+}
+
+/// The doubt about a comparison of two figures as the answer to a question that also names a
+/// percentage or asks how much: neither is read.
+fn beyond_yes(asked: &Asked, lower: &str) -> Option<String> {
+    let found = BEYOND_YES.find(lower)?;
+    let compares = asked.operation == Operation::Compare;
+    compares.then(|| format!("the question also says {:?}", found.as_str()))
 }

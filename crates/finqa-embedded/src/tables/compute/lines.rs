@@ -1,140 +1,154 @@
-//! Lists the columns and rows whose figures can be compared with each other.
+//! Compares or adds up the figures of all rows or all columns of a single table. In a report, it is
+//! not known which rows are meant.
+
+use std::collections::HashSet;
 
 use crate::tables::find::fit::FitFigure;
-use crate::tables::find::groups::FigureAt;
-use crate::tables::find::keep;
-use crate::tables::page::Tables;
-use crate::tables::page::table::{Label, ReportRow, ReportTable};
+use crate::tables::find::{Amount, keep, spelled};
+use crate::tables::page::table::{Label, ReportTable};
+use crate::tables::page::{Doubt, TableResult, Tables, missing, open_if};
+use crate::tables::question::asked::Which;
 use crate::tables::question::operand::Operand;
-use crate::tables::words::{is_light, is_loose, same_word};
+use crate::tables::words::{SaidWord, is_light, is_loose, lists_stem, same_word};
 
-/// Figures of one column (`by_rows`) or of one row, which are compared with each other.
-pub(crate) struct Line {
-    pub(crate) by_rows: bool,
-    /// The share, by weight, of the question's words that the line's labels have, from 0 to 1.
-    pub(crate) score: f64,
+/// Words of a corner that do not say what the rows are, so that any noun may mean them.
+const GENERIC: &str = "item line name description category million thousand billion usd eur tsd";
+
+/// Maximum number of figures that are added or compared. The program of a sum nests one level
+/// deeper for each figure (160,000 rows overflowed the stack), and each figure is compared with
+/// sums of its neighbours.
+const MOST_FIGURES: usize = 5000;
+
+/// The figures of one column (`by_rows`) or of one row, without totals.
+struct Line {
+    by_rows: bool,
     /// The number of words in the line's own label that the question lacks.
-    pub(crate) unasked: usize,
-    pub(crate) figures: Vec<FitFigure>,
-}
-
-/// A line whose score is not known, with its label and its section.
-type Unscored<'t> = (Line, &'t Label, &'t [String]);
-
-impl Line {
-    /// A line whose labels have all words of the question.
-    fn new(by_rows: bool, figures: Vec<FitFigure>) -> Self {
-        Self {
-            by_rows,
-            score: 1.0,
-            unasked: 0,
-            figures,
-        }
-    }
+    unasked: usize,
+    figures: Vec<FitFigure>,
 }
 
 impl Tables {
-    /// The lines of all tables whose labels have the operand's words; in a report, some of the
-    /// words are enough. Only rows are compared there, and percentages are left out.
-    pub(crate) fn lines(&self, of: &Operand) -> Vec<Line> {
+    /// The figures of all rows in a column, or of all columns in a row, without totals. The line
+    /// must be the only one that fits so well.
+    pub(crate) fn in_labels(
+        &self,
+        of: &Operand,
+        which: Option<&Which>,
+    ) -> TableResult<Vec<Amount>> {
+        let table = self.tables.first().filter(|table| table.single);
+        let table = table.ok_or(Doubt::Open)?;
+        open_if(of.spans.len() > 1)?;
+        self.check_words(of)?;
+        let mut lines = self.lines(table, of);
+        if let Some(Which::Label(noun)) = which {
+            self.retain_rows_of(noun, table, &mut lines)?;
+        }
+        let least = lines.iter().map(|line| line.unasked).min();
+        lines.retain(|line| Some(line.unasked) == least);
+        let line = match (lines.as_slice(), of.spans.first()) {
+            ([line], _) => line,
+            ([], Some(period)) => return missing(format!("the page has no {period}")),
+            ([a, b, ..], _) if a.by_rows == b.by_rows => {
+                return missing("the question names no period");
+            }
+            _ => return Err(Doubt::Open),
+        };
+        if line.figures.len() > MOST_FIGURES {
+            return missing(format!("these are more than {MOST_FIGURES} figures"));
+        }
+        let out = self.amounts_of(line)?;
+        match line.figures.first() {
+            Some(first) if line.unasked > 0 => return Err(self.unclear(first.place)),
+            _ => self.check_comparable(&out)?,
+        }
+        Ok(out)
+    }
+
+    /// The lines of a single table whose labels have the operand's words. Plans are dropped from a
+    /// line, unless it has nothing else.
+    fn lines(&self, table: &ReportTable, of: &Operand) -> Vec<Line> {
         let readings = of.without_total().meant_readings();
         let period = of.spans.first().copied();
-        let mut out = Vec::new();
-        for table in &self.tables {
-            let figure = |row: usize, column: usize| {
-                let figure = table.figure(row, column)?;
-                let amount = table.single || !figure.percent;
-                (amount && self.fits(figure.period, period)).then_some(figure)
+        let figure = |row: usize, column: usize| {
+            let figure = table.figure(row, column)?;
+            self.fits(figure.period, period).then_some(figure)
+        };
+        let line =
+            |by_rows: bool, mut figures: Vec<FitFigure>, label: &Label, section: &[String]| {
+                keep(&mut figures, |one| !one.plan);
+                let said = |word: &String| {
+                    label.says(word)
+                        || section.contains(word)
+                        || table.title.contains(word)
+                        || is_loose(word)
+                };
+                let unasked = |asked: &Vec<String>| {
+                    let meant = label.words.iter().filter(|own| !is_light(own));
+                    let unasked =
+                        meant.filter(|own| !asked.iter().any(|word| same_word(own, word)));
+                    unasked.count()
+                };
+                let full = readings.iter().any(|words| words.iter().all(said));
+                (figures.len() > 1 && full).then(|| Line {
+                    by_rows,
+                    unasked: readings.iter().map(unasked).min().unwrap_or_default(),
+                    figures,
+                })
             };
-            let mut lines = lines_by_rows(table, &figure);
-            if table.single {
-                lines.extend(lines_by_columns(table, &figure));
-            }
-            let lines = lines.into_iter();
-            out.extend(lines.filter_map(|line| self.scored(table, line, &readings)));
-        }
-        if self.is_report() {
-            out.extend(self.same_rows(of));
-        }
-        out
+        let parts = table.body();
+        let parts = parts.filter(|(at, row)| table.is_part(*at) && !row.label.total);
+        let by_rows = table.figure_columns().filter_map(|(column, head)| {
+            let figures = parts.clone().filter_map(|(row, _)| figure(row, column));
+            line(true, figures.collect(), &head.label, &[])
+        });
+        let by_columns = table.body().filter_map(|(row, of)| {
+            let columns = table.figure_columns();
+            let columns = columns.filter(|(_, column)| !column.label.total);
+            let figures = columns.filter_map(|(column, _)| figure(row, column));
+            line(false, figures.collect(), &of.label, &of.section)
+        });
+        by_rows.chain(by_columns).collect()
     }
 
-    /// A line with its score. Plans are dropped from it, unless it has nothing else. `None` if
-    /// fewer than two figures are left, or if the page has a single table and no reading has all
-    /// its words in the labels.
-    fn scored(
+    /// Keeps the lines of rows if the corner has a word of the noun: the rows are what the noun
+    /// names. A doubt if the page does not have all of its words, or if the corner names something
+    /// else.
+    fn retain_rows_of(
         &self,
+        noun: &[SaidWord],
         table: &ReportTable,
-        (mut line, label, section): Unscored<'_>,
-        readings: &[Vec<String>],
-    ) -> Option<Line> {
-        keep(&mut line.figures, |one| !one.plan);
-        let said = |word: &String| {
-            label.says(word)
-                || section.contains(word)
-                || table.title.contains(word)
-                || table.single && is_loose(word)
-        };
-        let (score, full) = self.weights.share(readings, &said);
-        let unasked = |asked: &Vec<String>| {
-            let meant = label.words.iter().filter(|own| !is_light(own));
-            let unasked = meant.filter(|own| !asked.iter().any(|word| same_word(own, word)));
-            unasked.count()
-        };
-        line.score = score;
-        line.unasked = readings.iter().map(unasked).min().unwrap_or_default();
-        (line.figures.len() > 1 && (full || !table.single)).then_some(line)
-    }
-
-    /// Lines of rows with the same label under different headings, such as "Operating income" under
-    /// each segment. Only in reports.
-    fn same_rows(&self, of: &Operand) -> Vec<Line> {
-        let mut all = self.fitting_figures(of, of.spans.first().copied());
-        all.retain(|one| one.full && !one.percent);
-        all.sort_by_key(|one| (one.place.table, one.place.column, one.place.row));
-        let row = |one: &FitFigure| self.row(one.place);
-        let apart = |two: &[FitFigure]| match two {
-            [a, b] => row(a)
-                .zip(row(b))
-                .is_some_and(|(a, b)| a.printed == b.printed && a.section_text != b.section_text),
-            _ => true,
-        };
-        let column = |one: &FitFigure| (one.place.table, one.place.column);
-        let lines = all.chunk_by(|a, b| column(a) == column(b));
-        let lines = lines.filter(|line| line.len() > 1 && line.windows(2).all(apart));
-        // The labels of `full` candidates have all words.
-        lines.map(|line| Line::new(true, line.to_vec())).collect()
-    }
-}
-
-/// One line for each column, with its figures in rows that are not totals. In a report, one line
-/// for each section of a column.
-fn lines_by_rows<'t>(table: &'t ReportTable, figure: FigureAt<'_>) -> Vec<Unscored<'t>> {
-    let rows: Vec<(usize, &ReportRow)> = table.body().collect();
-    let is_part = |(at, row): &&(usize, &ReportRow)| {
-        let ends = table.single && !table.is_part(*at);
-        !ends && !row.label.total
-    };
-    let mut out = Vec::new();
-    for (c, column) in table.figure_columns() {
-        for rows in rows.chunk_by(|(_, a), (_, b)| table.single || a.section == b.section) {
-            let parts = rows.iter().filter(is_part);
-            let figures = parts.filter_map(|(r, _)| figure(*r, c)).collect();
-            let first = rows.first().filter(|_| !table.single);
-            let section = first.map(|&(_, row)| &*row.section).unwrap_or_default();
-            out.push((Line::new(true, figures), &column.label, section));
+        lines: &mut Vec<Line>,
+    ) -> TableResult<()> {
+        let in_corner = |word: &SaidWord| table.is_in_corner(&word.stem);
+        if noun.iter().any(in_corner) {
+            lines.retain(|line| line.by_rows);
+            let mut unknown = noun.iter().filter(|word| !in_corner(word));
+            return match unknown.find(|word| !self.says(&word.stem)) {
+                Some(word) => missing(format!("the page does not mention {:?}", word.text)),
+                None => Ok(()),
+            };
         }
+        if table.title.iter().all(|word| lists_stem(GENERIC, word)) {
+            return Ok(());
+        }
+        let noun = spelled(noun);
+        missing(format!(
+            "the table does not say which labels are of {noun:?}"
+        ))
     }
-    out
-}
 
-/// The figures of each row without totals.
-fn lines_by_columns<'t>(table: &'t ReportTable, figure: FigureAt<'_>) -> Vec<Unscored<'t>> {
-    let line = |(r, row): (usize, &'t ReportRow)| {
-        let columns = table.figure_columns();
-        let parts = columns.filter(|(_, column)| !column.label.total);
-        let figures = parts.filter_map(|(c, _)| figure(r, c)).collect();
-        (Line::new(false, figures), &row.label, &*row.section)
-    };
-    table.body().map(line).collect()
+    /// The figures of a line with their names, which must differ.
+    fn amounts_of(&self, line: &Line) -> TableResult<Vec<Amount>> {
+        let mut names = HashSet::new();
+        let named = line.figures.iter().map(|one| {
+            let label = self.labels_of(one.place).nth(usize::from(!line.by_rows));
+            let name = label.map_or_else(String::new, |label| label.name.clone());
+            if !names.insert(name.clone()) {
+                return missing(format!("several rows are of {name}"));
+            }
+            let amount = self.amount(*one).ok_or(Doubt::Open)?;
+            Ok(Amount { name, ..amount })
+        });
+        named.collect()
+    }
 }

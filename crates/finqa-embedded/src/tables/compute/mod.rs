@@ -5,8 +5,8 @@
 //! - `spelled`: a formula that the question spells out.
 //! - `pairs`: the two figures of a share or a ratio.
 //! - `several`: figures that a question lists.
-//! - `series`: figures of several periods, or of all rows or columns.
-//! - `lines`: the rows and columns whose figures `series` can compare.
+//! - `series`: figures of several periods.
+//! - `lines`: figures of all rows or columns of a single table.
 //! - `best_part`: the best part of a whole, the largest of a series, the larger of two.
 //! - `unmet`: the doubt that the figures lack something that the question asks for.
 //! - `count_doubt`: the doubt that a row counts things, to which the scale of its table does not
@@ -17,7 +17,7 @@ pub(super) mod best_part;
 pub(super) mod count_doubt;
 pub(super) mod direct_answer;
 pub(super) mod doubts;
-pub(super) mod lines;
+mod lines;
 pub(super) mod operation;
 pub(super) mod pairs;
 pub(super) mod series;

@@ -11,9 +11,9 @@ use crate::reading::text::stem;
 use crate::tables::find::{Amount, AmountKind, FigureExpr, places};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing, missing_if, open_if};
-use crate::tables::question::asked::{Asked, Operation, Which};
+use crate::tables::question::asked::{Asked, Operation};
 use crate::tables::question::operand::Operand;
-use crate::tables::words::{Stems, is_light};
+use crate::tables::words::Stems;
 
 /// Words of rows whose figures may be negative by their meaning, such as a result.
 static SIGNED: Stems = Stems::new("profit income earning result ebit ebitda flow return");
@@ -38,7 +38,17 @@ impl Tables {
                 let falls = self.falls(operands, &pair);
                 (greater(pair.clone(), falls)?, pair.into())
             }
-            Operation::Difference => return self.difference(asked, operands),
+            Operation::Difference => {
+                let pair = self.as_losses(operands, self.pair(asked)?)?;
+                let falls = self.falls(operands, &pair);
+                let change = change(pair.clone(), falls, asked.relative)?;
+                // The row of a single operand can be the change itself.
+                let row = pair[0]
+                    .at
+                    .filter(|_| operands.len() == 1 && !asked.relative);
+                let own = row.and_then(|at| self.may_be_own_change(&at));
+                (change.or_doubt(own), pair.into())
+            }
             Operation::Ratio => return self.ratio(asked, operands),
             Operation::Compound => {
                 let pair = self.pair(asked)?;
@@ -59,16 +69,9 @@ impl Tables {
                 return self.extreme(of, *largest, which.as_ref());
             }
             Operation::Ranked(ranking) => {
-                let ranked = self.ranked(of, ranking, &asked.left_out);
-                // If it is not known that the rows are the parts of the figure, the row with the
-                // largest or smallest figure is a guess.
-                return match (ranked, ranking.largest()) {
-                    (Err(Doubt::Open), Some(largest)) => {
-                        let which = Which::Label(ranking.noun.clone());
-                        self.extreme(of, largest, Some(&which))
-                    }
-                    (Err(Doubt::Open), None) => missing("the page does not say what the parts are"),
-                    (found, _) => found,
+                return match self.ranked(of, ranking, &asked.left_out) {
+                    Err(Doubt::Open) => missing("the page does not say what the parts are"),
+                    found => found,
                 };
             }
             Operation::Larger { largest } => {
@@ -88,32 +91,22 @@ impl Tables {
         DirectAnswer { doubt, ..answer }
     }
 
-    /// The difference of two figures, or a row that is itself a change, with a doubt.
-    fn difference(&self, asked: &Asked, operands: &[Operand]) -> TableResult<DirectAnswer> {
-        let pair = self.as_losses(operands, self.pair(asked)?)?;
-        if let ([of], [late, _], false) = (operands, &pair, asked.relative)
-            && let Some(doubt) = late.at.and_then(|at| self.may_be_own_change(&at))
-        {
-            return Ok(DirectAnswer {
-                doubt: Some(doubt),
-                ..self.look_up(late.clone(), of)
-            });
-        }
-        let falls = self.falls(operands, &pair);
-        let answer = change(pair.clone(), falls, asked.relative)?;
-        Ok(self.doubted(answer, asked, &pair))
-    }
-
     /// One figure divided by another. If both operands find one cell, it is the answer if it is a
-    /// printed ratio, and there is none otherwise. In "sales outside Chile to sales" they find one
-    /// row too, but the first excludes a part of it.
+    /// printed ratio (a percentage, or a row such as "Debt to EBITDA"), and there is none
+    /// otherwise. In "sales outside Chile to sales" they find one row too, but the first excludes a
+    /// part of it.
     fn ratio(&self, asked: &Asked, operands: &[Operand]) -> TableResult<DirectAnswer> {
         let pair = self.share_operands(operands, asked.relative)?;
         let [a, b] = &pair;
-        let whole = operands.iter().all(|of| of.except.is_empty());
-        let only = a.place().filter(|at| whole && b.place() == Some(*at));
+        let excludes_nothing = operands.iter().all(|of| of.except.is_empty());
+        let only = a
+            .place()
+            .filter(|at| excludes_nothing && b.place() == Some(*at));
         if let (Some(at), [above, below]) = (only, operands) {
-            return if self.is_printed_ratio(at, [above, below], asked.relative) {
+            let percent = self.cell(at).is_some_and(|cell| cell.percent);
+            let name = self.name_of(at).to_lowercase();
+            let divides = !asked.relative && (name.contains(" to ") || name.contains('/'));
+            return if !above.is_same_figure(below) && (percent || divides) {
                 Ok(self.look_up(a.clone(), above))
             } else {
                 Err(self.doubt_about(at, "would be both figures of the ratio"))
@@ -121,26 +114,6 @@ impl Tables {
         }
         let answer = ratio(pair.clone(), asked.relative);
         Ok(self.doubted(answer, asked, &pair))
-    }
-
-    /// True if the cell that both operands of a ratio find is the ratio itself: a percentage, or a
-    /// row with the words of both, such as "Debt to EBITDA". A share must be a percentage.
-    fn is_printed_ratio(&self, at: Place, [above, below]: [&Operand; 2], share: bool) -> bool {
-        let said = |of: &Operand| {
-            let mut readings = of.meant_readings();
-            let light = |words: &mut Vec<String>| words.retain(|word| !is_light(word));
-            readings.iter_mut().for_each(light);
-            let says = |word: &String| self.is_labelled(at, word);
-            readings.retain(|words| !words.is_empty() && words.iter().all(says));
-            readings
-        };
-        let (a, b) = (said(above), said(below));
-        let more = |own: &[String], other: &[String]| own.iter().any(|word| !other.contains(word));
-        // "Net sales" has the words of both "net sales" and "sales", but is no ratio of them: each
-        // side must have a word that the other lacks.
-        let of_both = |own: &Vec<String>| b.iter().any(|one| more(own, one) && more(one, own));
-        let percent = self.cell(at).is_some_and(|cell| cell.percent);
-        !above.is_same_figure(below) && (percent || !share && a.iter().any(of_both))
     }
 
     /// The figure of an operand; a total without a row of its own is the sum of all rows.
@@ -250,8 +223,7 @@ impl Tables {
     }
 
     /// The later and the earlier figure of a change, in this order. A single period of the question
-    /// is the later one, or the earlier one if `since` is true. If a report lacks the earlier
-    /// figure, another one of the row replaces it, with a doubt.
+    /// is the later one, or the earlier one if `since` is true.
     fn change_operands(&self, of: &Operand, since: bool) -> TableResult<[Amount; 2]> {
         open_if(!of.is_named())?;
         let single = self.is_single_table();
@@ -281,29 +253,20 @@ impl Tables {
             months: before.months.or(period.and_then(|period| period.months)),
             ..before
         });
-        match self.figure_near(&of, before, late.place()) {
-            Ok(early) if early.at.is_none() || early.place() != late.place() => Ok([late, early]),
-            Err(why) if single => Err(why),
-            // In a report, any other column of the row is a guess.
-            _ => {
-                let at = late.place().ok_or(Doubt::Open)?;
-                let mut all = self.fitting_figures(&of, None).into_iter();
-                let other = all.find(|one| one.place.shares_row(at) && one.place != at);
-                let early = other.and_then(|one| self.amount(one)).ok_or(Doubt::Open)?;
-                let doubt = Doubt::missing("the page has no period before it");
-                Ok([late, early.or_doubt(Some(doubt))])
-            }
-        }
+        let early = self.figure_near(&of, before, late.place())?;
+        let same = early.at.is_some() && early.place() == late.place();
+        missing_if(same, "the page has no period before it")?;
+        Ok([late, early])
     }
 }
 
 /// The first figure divided by the second; with a doubt if the second is not above zero.
-fn ratio(pair: [Amount; 2], percent: bool) -> DirectAnswer {
+fn ratio(pair: [Amount; 2], relative: bool) -> DirectAnswer {
     let [a, b] = pair;
     let zero = b.number() <= 0.0;
     let expr = operations::ratio(a.expr, b.expr);
     let doubt = zero.then(|| Doubt::missing("the whole is not above zero"));
-    let (name, kind) = if percent {
+    let (name, kind) = if relative {
         ("share", UnitKind::Percent)
     } else {
         ("ratio", UnitKind::Ratio)

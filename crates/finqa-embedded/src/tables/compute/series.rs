@@ -1,26 +1,14 @@
-//! Builds series of figures: of several periods, or of all rows or all columns of a table.
-
-use std::collections::HashSet;
+//! Builds series of figures of several periods.
 
 use finqa_core::page::period::Period;
 use finqa_core::page::{MONTHS, Statement};
 
 use super::direct_answer::DirectAnswer;
-use super::lines::Line;
 use crate::tables::find::fit::FitFigure;
-use crate::tables::find::{Amount, places, spelled};
-use crate::tables::page::{Doubt, TableResult, Tables, missing, missing_if, open_if};
+use crate::tables::find::{Amount, places};
+use crate::tables::page::{Doubt, TableResult, Tables, missing_if, open_if};
 use crate::tables::question::asked::Which;
 use crate::tables::question::operand::Operand;
-use crate::tables::words::{SaidWord, lists_stem};
-
-/// Words of a corner that do not say what the rows are, so that any noun may mean them.
-const GENERIC: &str = "item line name description category million thousand billion usd eur tsd";
-
-/// Maximum number of figures that are added or compared. The program of a sum nests one level
-/// deeper for each figure (160,000 rows overflowed the stack), and each figure is compared with
-/// sums of its neighbours.
-const MOST_FIGURES: usize = 5000;
 
 impl Tables {
     /// Replaces "each of the last three years" by these years, and "each quarter of 2031" by its
@@ -54,7 +42,8 @@ impl Tables {
         }
     }
 
-    /// The figures of an operand in several periods, or in all rows or all columns; at least two.
+    /// The figures of an operand in several periods, or in all rows or all columns of a single
+    /// table; at least two.
     pub(crate) fn series(&self, of: &Operand, which: Option<&Which>) -> TableResult<Vec<Amount>> {
         let all_times =
             of.spans.is_empty() && self.is_single_table() && self.periods_of(0).len() > 1;
@@ -90,11 +79,9 @@ impl Tables {
         self.in_one_unit(&found)?;
         self.are_of_one_kind(&found)?;
         // "Net sales in 2031 and net sales in 2030" has "and", but names one figure.
-        let named = of.names.len() + usize::from(!of.words.is_empty());
+        let named = of.names.len() + usize::from(!of.words.is_empty()) + usize::from(of.total);
         let figures: Vec<&FitFigure> = found.iter().filter_map(|one| one.at.as_ref()).collect();
-        let two = self
-            .may_be_two(of, &figures)
-            .filter(|_| !of.names.is_empty() && named > 1);
+        let two = self.may_be_two(of, &figures).filter(|_| named > 1);
         let answers = found.into_iter().map(|one| DirectAnswer {
             doubt: one.doubt.clone().or_else(|| self.scale_doubt(&one)),
             ..self.look_up(one, of)
@@ -169,117 +156,6 @@ impl Tables {
             return of_length(length.or(common).unwrap_or(12));
         }
         of.spans.clone()
-    }
-
-    /// The figures of all rows in a column, or of all columns in a row, without totals. In a
-    /// report, those of the section whose headings fit best, and always with a doubt, because these
-    /// rows may not be the ones meant.
-    pub(crate) fn in_labels(
-        &self,
-        of: &Operand,
-        which: Option<&Which>,
-    ) -> TableResult<Vec<Amount>> {
-        open_if(of.spans.len() > 1 && self.is_single_table())?;
-        self.check_words(of)?;
-        let noun = match which {
-            Some(Which::Label(noun)) => Some(noun.as_slice()),
-            _ => None,
-        };
-        let mut lines = self.lines(of);
-        self.retain_rows_of(noun, &mut lines)?;
-        let line = self.best_line(of, lines)?;
-        let first = line.figures.first().ok_or(Doubt::Open)?;
-        if line.figures.len() > MOST_FIGURES {
-            return missing(format!("these are more than {MOST_FIGURES} figures"));
-        }
-        let out = self.amounts_of(&line)?;
-        let table = self.table(first.place).ok_or(Doubt::Open)?;
-        if line.unasked > 0 && self.is_single_table() {
-            return Err(self.unclear(first.place));
-        }
-        let generic = |word: &String| lists_stem(GENERIC, word);
-        if let Some(noun) = noun
-            && self.is_single_table()
-            && !table.title.iter().all(generic)
-            && !noun.iter().any(|word| table.is_in_corner(&word.stem))
-        {
-            let noun = spelled(noun);
-            return missing(format!(
-                "the table does not say which labels are of {noun:?}"
-            ));
-        }
-        self.check_comparable(&out)?;
-        Ok(out)
-    }
-
-    /// Keeps the lines of rows if the corner of a single table has a word of the noun: the rows are
-    /// what the noun names. A doubt if the page does not have all of its words.
-    fn retain_rows_of(&self, noun: Option<&[SaidWord]>, lines: &mut Vec<Line>) -> TableResult<()> {
-        let table = self.tables.first().filter(|table| table.single);
-        if let (Some(table), Some(noun)) = (table, noun)
-            && noun.iter().any(|word| table.is_in_corner(&word.stem))
-        {
-            lines.retain(|line| line.by_rows);
-            let says = |word: &SaidWord| table.is_in_corner(&word.stem) || self.says(&word.stem);
-            if let Some(word) = noun.iter().find(|word| !says(word)) {
-                return missing(format!("the page does not mention {:?}", word.text));
-            }
-        }
-        Ok(())
-    }
-
-    /// The line that fits best; on a tie in a report, the one of the later table. In a single table,
-    /// it must be the only one that fits so well.
-    fn best_line(&self, of: &Operand, mut lines: Vec<Line>) -> TableResult<Line> {
-        let single = self.is_single_table();
-        if single {
-            let least = lines.iter().map(|line| line.unasked).min();
-            lines.retain(|line| Some(line.unasked) == least);
-        }
-        let table = |line: &Line| line.figures.first().map(|one| one.place.table);
-        lines.sort_by(|a, b| b.score.total_cmp(&a.score).then(table(b).cmp(&table(a))));
-        match (lines.as_slice(), of.spans.first()) {
-            ([], Some(period)) => missing(format!("the page has no {period}")),
-            ([a, b, ..], _) if single && a.by_rows == b.by_rows => {
-                missing("the question names no period")
-            }
-            ([_, _, ..], _) if single => Err(Doubt::Open),
-            _ => lines.into_iter().next().ok_or(Doubt::Open),
-        }
-    }
-
-    /// The figures of a line with their names, which must differ. In a report always with a doubt.
-    fn amounts_of(&self, line: &Line) -> TableResult<Vec<Amount>> {
-        let (mut out, mut names) = (Vec::new(), HashSet::new());
-        let by_heading = self.is_of_one_label(line);
-        for one in &line.figures {
-            let name = match self.row(one.place) {
-                Some(row) if by_heading => row.section_text.to_string(),
-                _ => {
-                    let label = self.labels_of(one.place).nth(usize::from(!line.by_rows));
-                    label.map_or_else(String::new, |label| label.name.clone())
-                }
-            };
-            if !names.insert(name.clone()) {
-                return missing(format!("several rows are of {name}"));
-            }
-            let amount = self.amount(*one).ok_or(Doubt::Open)?;
-            let why = "the rows that are compared may not be those that are meant";
-            let doubt = self.is_report().then(|| Doubt::missing(why));
-            out.push(Amount {
-                name,
-                doubt,
-                ..amount
-            });
-        }
-        Ok(out)
-    }
-
-    /// True if all rows of the line have the same label, so that only their headings differ.
-    fn is_of_one_label(&self, line: &Line) -> bool {
-        let label = |one: &FitFigure| self.row(one.place).map(|row| &row.printed);
-        let first = line.figures.first().and_then(label);
-        line.by_rows && line.figures.iter().all(|one| label(one) == first)
     }
 }
 

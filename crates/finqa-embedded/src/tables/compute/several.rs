@@ -171,6 +171,13 @@ fn parts_of(tokens: &[Token], whole: &Operand) -> Option<Vec<Part>> {
     let tokens = tokens.iter().filter(|one| one.text != "both");
     let tokens: Vec<Token> = tokens.cloned().collect();
     let parts = tokens.split(joins).filter(|part| part.iter().any(named));
+    // "Total sales and net income" may ask for a sum.
+    let is_total = |token: &Token| token.cue() == Some(Cue::Total);
+    let says_total = |token: &Token| token.text.starts_with("total");
+    let all_total = parts.clone().all(|part| part.iter().any(says_total));
+    if tokens.iter().any(is_total) && !all_total {
+        return None;
+    }
     let parts = parts.map(|part| {
         let said = part.iter().filter(|token| named(token)).map(Token::stems);
         Some(Part {

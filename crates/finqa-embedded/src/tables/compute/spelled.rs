@@ -9,11 +9,12 @@ use super::direct_answer::DirectAnswer;
 use crate::tables::find::{Amount, AmountKind};
 use crate::tables::page::Tables;
 use crate::tables::question;
+use crate::tables::question::names::SumTerm;
 use crate::tables::question::operand::Operand;
 use crate::tables::question::operands::{has, operand};
 use crate::tables::question::phrases::Cue;
-use crate::tables::question::token::{Token, TokenRole};
-use crate::tables::words::{VERBS, is_light};
+use crate::tables::question::token::Token;
+use crate::tables::words::{SaidWord, VERBS, is_light, lists};
 
 /// The mark or words between a measure and its formula: "net debt, i.e. …". Without the words, a
 /// comma may also be one of a list.
@@ -26,11 +27,14 @@ static BEGINS: LazyLock<Regex> = LazyLock::new(|| {
 /// Words between dividend and divisor.
 static OVER: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i),? (?:over|divided by|/) "));
 
+/// A text in brackets, which may be a formula: "free cash flow (operating cash flow less capex)".
+static IN_BRACKETS: LazyLock<Regex> = LazyLock::new(|| regex!(r" ?\((?P<inside>[^()]*)\)"));
+
 /// Nouns of measures, such as "ratio" in "efficiency ratio".
 const MEASURES: &str = "ratio margin rate multiple cover coverage";
 
-/// Words before these nouns that are part of the measure's name. Any other word may name a part of
-/// the company: "the Aerospace ratio".
+/// Other words of the names of measures. Any other word may name a part of the company: "the
+/// Aerospace ratio".
 const KINDS: &str = "efficiency combined loss expense cost income leverage gearing liquidity solvency \
     operating capital turnover conversion retention";
 
@@ -39,15 +43,6 @@ const SIGNS: &[Cue] = &[Cue::Plus, Cue::Minus, Cue::Less];
 
 /// Words for the company that the measure is about.
 const OWNERS: &str = "bank bank's company company's group group's firm firm's insurer's airline's";
-
-/// What the mark or the words before a formula say about it.
-#[derive(Clone, Copy)]
-struct Begins {
-    /// True for a comma or a semicolon without words such as "that is".
-    plainly: bool,
-    /// True for a word such as "taking": the formula may then lack the divisor.
-    taken: bool,
-}
 
 /// A formula over the figures that a question names.
 struct Spelled {
@@ -68,11 +63,9 @@ impl Tables {
             let formula = bare.get(all.end()..)?;
             let main = bare.get(..all.start())?;
             let mark = found.name("mark")?.as_str();
-            let begins = Begins {
-                plainly: found.name("said").is_none() && mark.starts_with([',', ';']),
-                taken: found.name("taken").is_some(),
-            };
-            self.read_spelled(main, formula, begins)
+            let said = found.name("said").is_some();
+            let taken = found.name("taken").is_some();
+            self.read_spelled(main, formula, mark.trim_start(), said, taken)
         })?;
         if self.whole_label(text).is_some() {
             return None;
@@ -83,17 +76,34 @@ impl Tables {
     }
 
     /// Reads the name of a measure and its formula; `None` if either is not understood, or if the
-    /// question may list figures: "net sales, cost of sales and net income".
-    fn read_spelled(&self, main: &str, formula: &str, begins: Begins) -> Option<Spelled> {
+    /// question may list figures: "net sales, cost of sales and net income". `mark` is between them,
+    /// `said` is true after words such as "that is", and `taken` after a word such as "taking": the
+    /// formula may then lack the divisor.
+    fn read_spelled(
+        &self,
+        main: &str,
+        formula: &str,
+        mark: &str,
+        said: bool,
+        taken: bool,
+    ) -> Option<Spelled> {
+        let plainly = !said && mark.starts_with([',', ';']);
         // What begins with a digit is a year or a figure ("at December 31, 2031"), not a formula.
         if self.is_single_table() || formula.starts_with(|c: char| c.is_ascii_digit()) {
             return None;
         }
         // "Net cash (cash less debt) at December 31"
         let (formula, after) = formula.split_once(')').unwrap_or((formula, ""));
+        let formula = &in_words(formula);
         let main = format!("{main} {after}");
         let main = question::read(self, &main);
         let name = self.measure_named(&main)?;
+        // "Free cash flow (operating cash flow less capex)?" needs no question word. One word may
+        // precede it: "And what was …".
+        let asks = main.iter().take(2).any(|one| one.is_in("what how"));
+        if !(asks || mark == "(" && known_formula(&name).is_some()) {
+            return None;
+        }
         let signed = OVER.is_match(formula) || has(&question::read(self, formula), SIGNS);
         // "What were both in 2031: net sales and net income?" names no measure before the figures.
         let measures = |token: &Token| match token.cue() {
@@ -101,22 +111,16 @@ impl Tables {
             None => token.is_in(MEASURES),
         };
         let measured = !name.names.is_empty() || main.iter().any(measures);
-        if !signed && (begins.plainly || !measured) {
+        if !signed && (plainly || !measured) {
             return None;
         }
         // Brackets within the formula and a second division are not read.
         if formula.contains('(') {
             return None;
         }
-        let mut sides = OVER.splitn(formula, 3);
-        let (above, below) = (sides.next()?, sides.next());
-        if sides.next().is_some() {
-            return None;
-        }
-        let above = self.terms(above, &name)?;
-        let mut below = below.map_or(Some(Vec::new()), |side| self.terms(side, &name))?;
+        let [above, mut below] = self.sides(formula, &name)?;
         // "The quick ratio, taking cash and receivables" says only what is divided.
-        if let Some((known, rest)) = name.formula().filter(|_| begins.taken && below.is_empty()) {
+        if let Some((known, rest)) = name.formula().filter(|_| taken && below.is_empty()) {
             let (terms, rest) = (known.below.iter(), rest.without_words());
             below.extend(terms.map(|term| (rest.of_term(term.name), term.subtracted)));
         }
@@ -128,26 +132,62 @@ impl Tables {
     /// The measure that a question asks for; `None` if the question also names a part of the
     /// company, a change or several periods.
     fn measure_named(&self, tokens: &[Token]) -> Option<Operand> {
-        let cues = [Cue::Ratio, Cue::Total, Cue::Sum];
-        // One word may precede the question word: "And what was …".
-        let asks = tokens.iter().take(2).any(|one| one.is_in("what how"));
-        let measures = |at: usize| tokens.get(at).is_some_and(|token| token.is_in(MEASURES));
-        let is_of_name = |(at, token): (usize, &Token)| match token.cue() {
-            Some(Cue::Sum) => measures(at + 1),
-            Some(cue) => cues.contains(&cue),
-            None if matches!(token.role, TokenRole::Name(..)) => true,
-            None => token.stems().iter().all(|stem| {
-                is_light(stem)
-                    || self.weights.is_of_company(stem)
-                    || token.is_in(OWNERS)
-                    || measures(at)
-                    || measures(at + 1) && token.is_in(KINDS)
-            }),
+        let name = operand(tokens, Some(&[Cue::Ratio, Cue::Total, Cue::Sum]))?;
+        let is_of_name = |word: &SaidWord| {
+            is_light(&word.stem)
+                || self.weights.is_of_company(&word.stem)
+                || [MEASURES, KINDS, OWNERS]
+                    .iter()
+                    .any(|list| lists(list, &word.text))
         };
-        let name = operand(tokens, Some(&cues))?;
         let one = name.names.len() <= 1 && name.spans.len() <= 1 && name.each.is_none();
         let whole = name.except.is_empty() && name.statement.is_none() && !name.both_terms;
-        (asks && one && whole && tokens.iter().enumerate().all(is_of_name)).then_some(name)
+        (one && whole && name.words.iter().all(is_of_name)).then_some(name)
+    }
+
+    /// The question without a formula in brackets behind the name of a measure that has one, and the
+    /// formula if it differs from the known one; `None` for other questions. Otherwise the measure
+    /// would be computed, and the formula applied to it again.
+    pub(crate) fn without_formula(&self, text: &str) -> Option<(String, Option<String>)> {
+        let found = IN_BRACKETS.captures(text).filter(|_| self.is_report())?;
+        let (all, formula) = (found.get(0)?, &in_words(found.name("inside")?.as_str()));
+        let (before, after) = (text.get(..all.start())?, text.get(all.end()..)?);
+        let name = operand(&question::read(self, before), None)?;
+        let known = known_formula(&name)?;
+        let tokens = question::read(self, formula);
+        let signs = [SIGNS, &[Cue::DividedBy]].concat();
+        if !OVER.is_match(formula) && !has(&tokens, &signs) {
+            return None;
+        }
+        let is_same = |one: &(Operand, bool), other: &(Operand, bool)| {
+            let words = |of: &Operand| -> Vec<String> {
+                let stems = of.words.iter().map(|word| word.stem.clone());
+                stems.filter(|stem| !is_light(stem)).collect()
+            };
+            let names = one.0.names.iter().map(|name| name.concept);
+            one.1 == other.1
+                && words(&one.0) == words(&other.0)
+                && names.eq(other.0.names.iter().map(|name| name.concept))
+        };
+        let restates = self.sides(formula, &name).is_some_and(|sides| {
+            sides.iter().zip(&known).all(|(said, known)| {
+                let has = |one: &(Operand, bool)| said.iter().any(|other| is_same(one, other));
+                said.len() == known.len() && known.iter().all(has)
+            })
+        });
+        let other = (!restates).then(|| all.as_str().trim().to_owned());
+        Some((format!("{before}{after}"), other))
+    }
+
+    /// The terms above and below the line of a formula; `None` if it divides twice or is not read.
+    fn sides(&self, formula: &str, name: &Operand) -> Option<[Vec<(Operand, bool)>; 2]> {
+        let mut sides = OVER.splitn(formula, 3);
+        let (above, below) = (sides.next()?, sides.next());
+        let below = below.map_or(Some(Vec::new()), |side| self.terms(side, name));
+        if sides.next().is_some() {
+            return None;
+        }
+        Some([self.terms(above, name)?, below?])
     }
 
     /// The terms of a sum, each with whether it is subtracted. `None` if a part of it is not read.
@@ -227,6 +267,33 @@ impl Tables {
             ..found
         })
     }
+}
+
+/// A formula with words for the signs between its terms.
+fn in_words(formula: &str) -> String {
+    let minus = formula
+        .replace(" - ", " minus ")
+        .replace(" \u{2013} ", " minus ");
+    minus
+        .replace(" \u{2212} ", " minus ")
+        .replace(" + ", " plus ")
+}
+
+/// The terms above and below the line of the formula in `concepts.txt` for the measure that an
+/// operand names; `None` for other operands.
+fn known_formula(name: &Operand) -> Option<[Vec<(Operand, bool)>; 2]> {
+    if let Some((part, whole)) = name.quotient() {
+        return Some([vec![(part, false)], vec![(whole, false)]]);
+    }
+    let (formula, rest) = name.formula()?;
+    let rest = rest.without_words();
+    let terms = |sum: &[SumTerm]| {
+        let terms = sum.iter();
+        terms
+            .map(|term| (rest.of_term(term.name), term.subtracted))
+            .collect()
+    };
+    Some([terms(&formula.above), terms(&formula.below)])
 }
 
 /// True for a token between two terms of a sum.

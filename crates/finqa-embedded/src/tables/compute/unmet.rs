@@ -35,10 +35,12 @@ impl Tables {
             return why(&format!("the question also says {:?}", word.trim()));
         }
         // A row of the balance sheet that is not a total may be only one of the two parts of a
-        // balance.
+        // balance. In a note, its label says so.
         let is_part = |one: &&FitFigure| {
             let total = self.labels_of(one.place).any(|label| label.total);
-            self.statement_of(one) == Some(Statement::Balances) && !total
+            let is_balance = self.statement_of(one) == Some(Statement::Balances);
+            let mut labels = self.labels_of(one.place);
+            !total && (is_balance || labels.any(|label| label.says("current")))
         };
         let both = asked.operands.iter().any(|of| of.both_terms);
         if both && figures.iter().any(is_part) {

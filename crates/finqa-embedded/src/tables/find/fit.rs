@@ -12,7 +12,7 @@ use crate::tables::words::{Stems, same_word};
 pub(crate) static CHANGES: Stems = Stems::new("change changes increase decrease");
 
 /// Words of a label whose figures are percentages: "Tax rate".
-static RATE_STEMS: Stems = Stems::new("ratio rate margin yield return");
+static RATE_STEMS: Stems = Stems::new("ratio rate margin yield return roic roe roa roce");
 
 /// Cost of a single table's label for each of its words that the question lacks; a light word costs
 /// 1.
@@ -23,7 +23,7 @@ const SAID: f64 = 0.03;
 
 /// A figure that may be the one asked for, with its score. `full` and `unqualified` decide whether
 /// the figure is in doubt; `score` only orders the figures and shows which of them are tied.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FitFigure {
     pub(crate) place: Place,
     pub(crate) score: f64,
@@ -53,8 +53,20 @@ pub(crate) struct FitFigure {
 }
 
 impl Tables {
-    /// All figures that fit an operand in a period, the best first.
+    /// All figures that fit an operand in a period, the best first. If the operand has `rows`, all
+    /// dated figures of these fit equally well.
     pub(crate) fn fitting_figures(&self, of: &Operand, asked: Option<Period>) -> Vec<FitFigure> {
+        if !of.rows.is_empty() {
+            let figures = of.rows.iter().flat_map(|row| self.figures_of(*row));
+            let dated = figures.filter(|one| one.period.is_some() && self.fits(one.period, asked));
+            let as_said = |one: FitFigure| FitFigure {
+                full: true,
+                unqualified: true,
+                said: true,
+                ..one
+            };
+            return dated.map(as_said).collect();
+        }
         let single = self.is_single_table();
         // In a single table, "at year end" means the figures of the year.
         let asked = asked.map(|asked| Period {
@@ -115,6 +127,7 @@ impl Tables {
                     ..fit
                 })
             });
+            // A full fit of the first reading wins, even against a higher score of another one.
             let said = |one: &FitFigure| one.full && one.said;
             fits.max_by(|a, b| said(a).cmp(&said(b)).then(a.score.total_cmp(&b.score)))
         };
@@ -174,18 +187,12 @@ impl ReportTable {
     fn unknown(&self, row: usize, column: usize) -> FitFigure {
         FitFigure {
             place: self.place(row, column),
-            score: 0.0,
-            full: false,
-            unqualified: false,
             in_plain_section: true,
-            said: false,
-            within: false,
             period: self.period_of(row, column),
             plan: self.columns.get(column).is_some_and(|column| column.plan)
                 || self.rows.get(row).is_some_and(|row| row.plan),
             value: f64::NAN,
-            percent: false,
-            extra: 0,
+            ..FitFigure::default()
         }
     }
 

@@ -14,7 +14,7 @@ use super::fit::FitFigure;
 use crate::tables::page::Tables;
 use crate::tables::page::table::{Label, Place, ReportTable};
 use crate::tables::question::operand::Operand;
-use crate::tables::question::rank_question::{PART_NOUNS, PLACE_NOUNS};
+use crate::tables::question::rank_question::{OF_PLACES, PART_NOUNS, PLACE_NOUNS, is_part_noun};
 use crate::tables::words::{SaidWord, Stems, is_light, lists, plain_stems};
 
 /// Largest difference between the sum of the parts and the whole, in units of the last printed
@@ -48,7 +48,7 @@ pub(crate) struct Group {
 
 impl Tables {
     /// The groups of parts of a figure in a period: first those that add up to the figure of the
-    /// statements, then those that add up to a total with this name in any table.
+    /// statements, then those in any table that add up to a total there with this name.
     pub(crate) fn groups_of(&self, of: &Operand, asked: Option<Period>) -> Vec<Group> {
         let whole = self.figure(of, asked);
         // Parts that add up to a doubtful figure would be as doubtful.
@@ -62,24 +62,36 @@ impl Tables {
     }
 
     /// The groups that a noun can mean. "Country" means groups of places; if a title or a heading
-    /// has the noun, only groups with it are kept.
+    /// has the noun, only groups with it are kept. Of "therapeutic area", a title or a heading must
+    /// have "therapeutic".
     pub(crate) fn named_groups(&self, mut groups: Vec<Group>, noun: &[SaidWord]) -> Vec<Group> {
         let says = |list: &str| noun.iter().any(|word| lists(list, &word.text));
+        let is_known = says(PART_NOUNS) || says(PLACE_NOUNS);
+        let is_other = |word: &&SaidWord| {
+            let known = is_part_noun(&word.text) || lists(OF_PLACES, &word.text);
+            is_known && !known && !self.weights.is_of_company(&word.stem)
+        };
+        let beside: Vec<&SaidWord> = noun.iter().filter(is_other).collect();
+        let of_places = says(PLACE_NOUNS) && beside.iter().all(|word| PLACES.contains(&word.stem));
         let place = |group: &Group| {
             let mut names = group.parts.iter();
             names.any(|(name, _)| plain_stems(name).iter().any(|stem| PLACES.contains(stem)))
         };
-        groups.retain(|group| says(PART_NOUNS) || place(group) == says(PLACE_NOUNS));
-        let headed = |group: &Group| noun.iter().any(|word| group.section.contains(&word.stem));
+        groups.retain(|group| says(PART_NOUNS) || place(group) == of_places);
+        let said = |has: &dyn Fn(&String) -> bool| match beside.as_slice() {
+            [] => noun.iter().any(|word| has(&word.stem)),
+            beside => beside.iter().all(|word| has(&word.stem)),
+        };
+        let headed = |group: &Group| said(&|word| group.section.contains(word));
         let titled = |group: &Group| {
             let table = group.first().and_then(|one| self.table(one.place));
-            table.is_some_and(|table| noun.iter().any(|word| table.title.contains(&word.stem)))
+            table.is_some_and(|table| said(&|word| table.title.contains(word)))
         };
         // The title of a table may be about more than one of its groups.
         let any_headed = groups.iter().any(headed);
         let named = |group: &Group| headed(group) || !any_headed && titled(group);
         // Any other noun, such as "department", is known only if a title or a heading has it.
-        if groups.iter().any(named) || !says(PART_NOUNS) && !says(PLACE_NOUNS) {
+        if groups.iter().any(named) || !is_known || !beside.is_empty() {
             groups.retain(named);
         }
         groups
@@ -108,23 +120,15 @@ impl Tables {
         found.iter().all(same).then_some(first)
     }
 
-    /// Groups above a total row, or to the left of a total column, that add up to it. The total,
-    /// its headings and its title must have all words of the operand, and its labels no other
-    /// words.
+    /// The groups in any table that add up to a total there with the operand's name.
     fn totalled(&self, of: &Operand, asked: Option<Period>) -> Vec<Group> {
         let readings = of.without_total().meant_readings();
-        let mut out = Vec::new();
-        for table in &self.tables {
-            let figure = |row: usize, column: usize| {
-                let fits = |one: &FitFigure| !one.percent && self.fits(one.period, asked);
-                table.figure(row, column).filter(fits)
-            };
-            for column in 1..table.columns.len() {
-                let totals = (1..table.rows.len()).filter_map(|row| figure(row, column));
-                let named = totals.filter(|total| self.is_named_total(&readings, total.place));
-                out.extend(named.filter_map(|total| self.parts_of_total(total, &figure)));
-            }
-        }
+        let totals = self.figures().filter(|one| {
+            let fits = !one.percent && self.fits(one.period, asked);
+            fits && self.is_named_total(&readings, one.place)
+        });
+        let groups = totals.filter_map(|one| Some(self.groups_in(self.table(one.place)?, one)));
+        let mut out: Vec<Group> = groups.flatten().collect();
         // Without a period in the question, the latest is meant.
         if asked.is_none() {
             let end = |group: &Group| Some(group.first()?.period?.end);
@@ -134,24 +138,8 @@ impl Tables {
         out
     }
 
-    /// The last parts above a total row, or to the left of a total column, that add up to it.
-    fn parts_of_total(&self, total: FitFigure, figure: FigureAt<'_>) -> Option<Group> {
-        let at = total.place;
-        let (table, row) = (self.table(at)?, self.row(at)?);
-        let found = match (row.label.total, self.column(at)?.label.total) {
-            (true, _) => rows_above(table, at, figure),
-            (false, true) => columns_before(table, at, figure),
-            _ => return None,
-        };
-        let margin = last_digit(self.cell(at)?) * ROUNDING;
-        Some(Group {
-            parts: last_parts_of(&found, total.value, margin)?.to_vec(),
-            section: [row.section.to_vec(), row.label.words.to_vec()].concat(),
-        })
-    }
-
-    /// True if the labels, the headings and the title of a total have all words of a reading, and
-    /// the labels no other words.
+    /// True for a total whose labels, headings and title have all words of a reading, and the labels
+    /// no other words.
     fn is_named_total(&self, readings: &[Vec<String>], total: Place) -> bool {
         let (Some(row), Some(column)) = (self.row(total), self.column(total)) else {
             return false;
@@ -172,43 +160,46 @@ impl Tables {
             let asked = |word: &&str| free(word) || words.iter().any(|asked| asked == word);
             words.iter().all(says) && own.iter().all(asked)
         };
-        readings.iter().any(met)
+        (row.label.total || column.label.total) && readings.iter().any(met)
     }
 
     /// All groups whose parts add up to an amount of the page; empty for a computed amount.
     fn groups(&self, whole: &Amount) -> Vec<Group> {
-        let Some(at) = whole.at else {
-            return Vec::new();
+        let of_table = |table: &ReportTable| whole.at.map(|whole| self.groups_in(table, whole));
+        self.tables.iter().filter_map(of_table).flatten().collect()
+    }
+
+    /// The groups of a table whose parts add up to a figure of the page.
+    fn groups_in(&self, table: &ReportTable, whole: FitFigure) -> Vec<Group> {
+        let margin = ROUNDING * self.cell(whole.place).map_or(0.0, last_digit);
+        let total = whole.value.abs();
+        // The parts of a cost below zero may be printed without their sign.
+        let is_whole = |sum: f64, whole: f64| (sum - whole).abs() <= margin;
+        let adds_up = |sum: f64| is_whole(sum, total) || is_whole(sum, whole.value);
+        let figure = |row: usize, column: usize| {
+            let fits = |one: &FitFigure| !one.percent && self.fits(one.period, whole.period);
+            let figure = table.figure(row, column).filter(fits);
+            // A part is smaller than the whole.
+            figure.filter(|one| one.value.abs() < total)
         };
-        let period = at.period;
-        let unit = whole.scale.map_or(1.0, |scale| f64::from(scale.units()));
-        let total = at.value.abs();
-        let adds_up = |sum: f64| (sum - total).abs() <= ROUNDING * unit;
         let mut out = Vec::new();
-        for table in &self.tables {
-            let figure = |row: usize, column: usize| {
-                let fits = |one: &FitFigure| !one.percent && self.fits(one.period, period);
-                let figure = table.figure(row, column).filter(fits);
-                // A part is smaller than the whole.
-                figure.filter(|one| one.value.abs() < total)
-            };
-            for column in 1..table.columns.len() {
-                let groups = rows_that_add_up(table, column, &figure, &adds_up);
-                let finer = groups.iter().flat_map(|group| {
-                    let parts = group.parts.iter().enumerate();
-                    parts.filter_map(|part| group.finer(part, table, &figure, ROUNDING * unit))
-                });
-                out.extend(finer.flatten());
-                out.extend(groups);
-            }
-            for row in 1..table.rows.len() {
-                let columns = table.figure_columns();
-                let parts = columns
-                    .filter_map(|(at, column)| Some((column.label.name.clone(), figure(row, at)?)));
-                let parts: Vec<Part> = parts.collect();
-                if parts.len() > 1 && adds_up(sum(&parts)) {
-                    out.push(Group::unnamed(parts));
-                }
+        for column in 1..table.columns.len() {
+            let groups = rows_that_add_up(table, column, &figure, &adds_up);
+            let finer = groups.iter().flat_map(|group| {
+                let parts = group.parts.iter().enumerate();
+                parts.filter_map(|part| group.finer(part, table, &figure, margin))
+            });
+            out.extend(finer.flatten());
+            out.extend(groups);
+        }
+        for row in 1..table.rows.len() {
+            let columns = table.figure_columns();
+            let parts = columns.filter_map(|(at, column)| {
+                part(&column.label, &column.label.name, figure(row, at)?)
+            });
+            let parts: Vec<Part> = parts.collect();
+            if parts.len() > 1 && adds_up(sum(&parts)) {
+                out.push(Group::unnamed(parts));
             }
         }
         out
@@ -255,16 +246,16 @@ impl Group {
         figure: FigureAt<'_>,
         margin: f64,
     ) -> Option<[Self; 2]> {
-        let above = rows_above(table, subtotal.place, figure);
-        let rows = last_parts_of(&above, subtotal.value, margin)?.to_vec();
-        let label = &table.rows.get(subtotal.place.row)?.label.words;
-        let section = [self.section.as_slice(), &label.to_vec()].concat();
-        let mut finer = self.clone();
-        finer.parts.splice(at..=at, rows.iter().cloned());
-        let named = Self {
-            parts: rows,
-            section,
+        let adds_up = |sum: f64| (sum - subtotal.value).abs() <= margin;
+        let above = |group: &Self| {
+            let last = group.parts.last();
+            last.is_some_and(|(_, last)| last.place.row + 1 == subtotal.place.row)
         };
+        let groups = rows_that_add_up(table, subtotal.place.column, figure, &adds_up);
+        let mut named = groups.into_iter().find(above)?;
+        named.section.extend_from_slice(&self.section);
+        let mut finer = self.clone();
+        finer.parts.splice(at..=at, named.parts.iter().cloned());
         Some([named, finer])
     }
 }
@@ -284,37 +275,6 @@ fn last_digit(cell: &CellNumber) -> f64 {
 fn part(label: &Label, name: &str, figure: FitFigure) -> Option<Part> {
     let is_part = !label.words.is_empty() && !label.total;
     is_part.then(|| (name.to_owned(), figure))
-}
-
-/// The rows directly above a total, up to one that is not a part.
-fn rows_above(table: &ReportTable, total: Place, figure: FigureAt<'_>) -> Vec<Part> {
-    parts_before(total.row, |at| {
-        let row = table.rows.get(at)?;
-        part(&row.label, &row.printed, figure(at, total.column)?)
-    })
-}
-
-/// The columns directly to the left of a total, up to one that is not a part.
-fn columns_before(table: &ReportTable, total: Place, figure: FigureAt<'_>) -> Vec<Part> {
-    parts_before(total.column, |at| {
-        let label = &table.columns.get(at)?.label;
-        part(label, &label.name, figure(total.row, at)?)
-    })
-}
-
-/// The parts directly before a total, at most [`MOST_PARTS`], in the order of the table.
-fn parts_before(total: usize, part: impl Fn(usize) -> Option<Part>) -> Vec<Part> {
-    let mut parts: Vec<Part> = (1..total).rev().map_while(part).take(MOST_PARTS).collect();
-    parts.reverse();
-    parts
-}
-
-/// As many of the last parts as add up to a total, at least two. `margin` is the largest
-/// difference that rounding explains.
-fn last_parts_of(parts: &[Part], total: f64, margin: f64) -> Option<&[Part]> {
-    let starts = 0..parts.len().saturating_sub(1);
-    let mut ends = starts.filter_map(|start| parts.get(start..));
-    ends.find(|end| (sum(end) - total).abs() <= margin)
 }
 
 fn sum(parts: &[Part]) -> f64 {
@@ -344,9 +304,14 @@ fn rows_that_add_up(
             let alone = table.statement.is_none() && bare;
             adds_up(sum(parts)) && (alone || next.is_some_and(|next| adds_up(next.in_units())))
         });
-        out.extend(found.map(|parts| Group {
-            parts: parts.to_vec(),
-            section: row.section.to_vec(),
+        out.extend(found.map(|parts| {
+            let end = start + parts.len();
+            let total = printed(end).and(table.rows.get(end));
+            let label = total.map_or_else(Vec::new, |row| row.label.words.to_vec());
+            Group {
+                parts: parts.to_vec(),
+                section: [row.section.to_vec(), label].concat(),
+            }
         }));
     }
     let mut repeated: BTreeMap<String, Vec<Part>> = BTreeMap::new();

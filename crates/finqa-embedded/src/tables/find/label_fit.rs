@@ -41,6 +41,12 @@ static PARTS: Stems = Stems::new(
 /// Words of a question that the row of any cost answers: "how much was spent on rent".
 static COST_STEMS: Stems = Stems::new("expense cost charge spending");
 
+/// Words of a question that say no more than that a figure is of a schedule of years ahead.
+static DUE: Stems = Stems::new(
+    "payment payments due expected maturity maturities mature matures maturing scheduled schedule \
+     future estimated owed minimum",
+);
+
 /// Words of figures that are the same with "net" and without it.
 static SALES_STEMS: Stems = Stems::new("sales revenue");
 
@@ -252,7 +258,10 @@ impl Comparison<'_> {
             || names_cost(&row.printed)
             || self.is_charge()
             || self.table.statement.is_some() && names_cost(&row.section_text);
-        let soft = self.weights.is_soft(word) || is_light(word);
+        // A row such as "2033", and not one such as "Total".
+        let year = row.label.period.and_then(|period| period.end.year);
+        let due = DUE.contains(word) && year.is_some() && self.table.is_schedule();
+        let soft = self.weights.is_soft(word) || is_light(word) || due;
         word != "net" && soft && !SCOPES.contains(&word.as_str()) && spent
     }
 

@@ -8,11 +8,12 @@ use super::{Amount, AmountKind, places};
 use crate::expr::turn_sign;
 use crate::operations;
 use crate::reading::outflow::{names_cost, names_credit};
-use crate::tables::page::table::{Place, brackets};
+use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question::names::SumTerm;
 use crate::tables::question::operand::Operand;
 use crate::tables::question::phrases::NamedStatement;
+use crate::tables::words::brackets;
 
 impl Tables {
     /// A measure of a period, computed by its formula. `None` for other operands, or if a part of
@@ -86,10 +87,14 @@ impl Tables {
             places(&sum.expr).map(|cell| self.kind_of(cell)).collect();
         // The terms must be in one statement: a figure of a note does not complete the debt of the
         // balance sheet.
+        let of_term = |cell: Place| {
+            let label = self.row(cell).map(|row| &row.label);
+            label.is_some_and(|label| label.says("current") || label.says("noncurrent"))
+        };
         let apart = |kind: &Option<Statement>| kind.is_none() || Some(kind) != kinds.first();
         let doubted = match kinds.as_slice() {
             // One part alone is not the sum, because the other part may be in a note.
-            [only] => terms.len() > 1 && only.is_some(),
+            [only] => terms.len() > 1 && (only.is_some() || places(&sum.expr).any(of_term)),
             all => all.iter().any(apart),
         };
         let first = places(&sum.expr).next().filter(|_| doubted);

@@ -209,9 +209,8 @@ impl Tables {
     }
 
     /// The figure that [`Self::figure`] finds; if several printed figures fit, the one in the row
-    /// or the column of `near`. Operands that repeat a whole label (`rows`), leave out a part
-    /// (`except`), or are the current and the non-current part together (`both_terms`) come first
-    /// and do not use `near`.
+    /// or the column of `near`. Operands that leave out a part (`except`), or are the current and the
+    /// non-current part together (`both_terms`) come first and do not use `near`.
     pub(crate) fn figure_near(
         &self,
         of: &Operand,
@@ -220,9 +219,6 @@ impl Tables {
     ) -> TableResult<Amount> {
         let asked = common_period([of]).or(asked);
         let asked = asked.map(|asked| of.on_its_day(asked));
-        if !of.rows.is_empty() {
-            return self.of_rows(of, asked);
-        }
         if !of.except.is_empty() {
             return self.without(of, asked);
         }
@@ -240,7 +236,7 @@ impl Tables {
             return self.unless_computed(of, asked, printed);
         }
         if let Some((part, whole)) = quotient
-            && let Some(share) = self.best_quotient(&part, &whole, asked)
+            && let Some(share) = self.quotient(&part, &whole, asked)
         {
             return Ok(share);
         }
@@ -291,23 +287,6 @@ impl Tables {
         }
     }
 
-    /// A part divided by a whole, with a doubt only if no way to read the whole is sure. The words
-    /// of the operand that are not in a known name may describe only the part: "segment operating
-    /// margin". `None` if neither can be computed.
-    fn best_quotient(
-        &self,
-        part: &Operand,
-        whole: &Operand,
-        asked: Option<Period>,
-    ) -> Option<Amount> {
-        let wholes = [whole.clone(), whole.without_words()];
-        let wholes = wholes.iter();
-        let shares = wholes.filter_map(|whole| self.quotient(part, whole, asked));
-        let shares: Vec<Amount> = shares.collect();
-        let sure = shares.iter().find(|one| one.doubt.is_none());
-        sure.or(shares.last()).cloned()
-    }
-
     /// A part divided by a whole, as a percentage: an operating margin. `None` if it cannot be
     /// computed.
     fn quotient(&self, part: &Operand, whole: &Operand, asked: Option<Period>) -> Option<Amount> {
@@ -315,16 +294,9 @@ impl Tables {
         // one.
         let spans = asked.into_iter().collect();
         let pair = [part.of_spans(spans), whole.clone()];
-        let [part, whole] = match self.of_one_part(&pair, asked) {
-            Some(pair) => pair,
-            None => self.pair_together(&pair).ok()?,
-        };
+        let [part, whole] = self.of_same_words(&pair, asked)?;
         let doubt = part.doubt.clone().or_else(|| whole.doubt.clone());
         let doubt = doubt.or_else(|| self.may_be_credit(&part));
-        let places = part.place().zip(whole.place());
-        // Neither a row nor a column shows that such a part belongs to the whole.
-        let crossed = places.filter(|(a, b)| a.table == b.table && !a.is_in_line(*b));
-        let doubt = doubt.or(crossed.map(|(_, whole)| self.unclear(whole)));
         let plain = [part.kind, whole.kind] == [AmountKind::Number; 2];
         // Two scales would give a quotient that is wrong by a power of ten.
         let comparable = part.place() != whole.place() && part.scale == whole.scale;

@@ -69,6 +69,14 @@ impl Tables {
         (longest < 12 && !named).then_some(longest)
     }
 
+    /// True if all columns of a report's statements of income, cash flows and equity are years.
+    pub(crate) fn is_annual(&self) -> bool {
+        let flows = self.statements(Statement::Flows);
+        let columns = flows.flat_map(|table| &table.columns);
+        let mut periods = columns.filter_map(|column| column.label.period).peekable();
+        periods.peek().is_some() && periods.all(|period| period.length() == 12)
+    }
+
     /// The periods of a table's cells, the earliest first. Plans are left out, unless there is
     /// nothing else.
     pub(crate) fn periods_of(&self, at: usize) -> Vec<Period> {

@@ -37,6 +37,7 @@ impl Tables {
             };
             doubt = self.why_elsewhere(of, asked, first);
         }
+        let everywhere = all.clone();
         if let Some(near) = near {
             // The figure must be in the table of `near`, and in its row or column if any is there.
             all.retain(|one| one.place.table == near.table);
@@ -46,10 +47,18 @@ impl Tables {
             let total = |one: &FitFigure| self.labels_of(one.place).any(|label| label.total);
             keep(&mut all, total);
         }
-        let every = all.clone();
+        // Another statement may have "Depreciation, excluding ..." with another value.
+        let every = if of.rows.is_empty() || of.statement.is_some() {
+            all.clone()
+        } else {
+            let full = true;
+            self.figures()
+                .map(|one| FitFigure { full, ..one })
+                .collect()
+        };
         let best = self.retain_best(&mut all, asked)?;
         let doubt = doubt
-            .or_else(|| self.why_unclear(of, &best, &all, &every))
+            .or_else(|| self.why_unclear(of, &best, &all, [&every, &everywhere]))
             .or_else(|| self.contradiction(of, &best))
             .or_else(|| self.may_be_change(of, &best, asked));
         if doubt.is_some()
@@ -73,7 +82,8 @@ impl Tables {
         asked: Option<Period>,
         first: &FitFigure,
     ) -> Option<Doubt> {
-        let Some(named) = of.statement else {
+        // The rows of a whole label are in the statement that the question names.
+        let Some(named) = of.statement.filter(|_| of.rows.is_empty()) else {
             return asked.map(|asked| self.no_period(first, asked));
         };
         let (named, said) = (named.name(), of.spelled());
@@ -89,13 +99,7 @@ impl Tables {
         asked: Option<Period>,
     ) -> TableResult<FitFigure> {
         let best = *all.first().ok_or(Doubt::Open)?;
-        // "Gain on sale" has the question's own words. "Total revenue and gain on sale" has another
-        // name of sales too.
-        let is_nearer = |one: &FitFigure| {
-            let said = best.full && one.full && one.said && !best.said;
-            said && one.place.table == best.place.table
-        };
-        all.retain(|one| one.score >= best.score - CLOSE || is_nearer(one));
+        all.retain(|one| one.score >= best.score - CLOSE);
         if best.full {
             all.retain(|one| one.full);
             // A note repeats a figure of a statement, or has only a part of it.
@@ -122,22 +126,37 @@ impl Tables {
     }
 
     /// The doubt that another figure than the best may be meant. `tied` are those that fit as well,
-    /// `every` all that fit.
+    /// `every` all that may be rivals, `everywhere` all that may confirm the best.
     fn why_unclear(
         &self,
         of: &Operand,
         best: &FitFigure,
         tied: &[FitFigure],
-        every: &[FitFigure],
+        [every, everywhere]: [&[FitFigure]; 2],
     ) -> Option<Doubt> {
         let differs = |one: &&FitFigure| {
             if self.is_single_table() {
                 one.place != best.place && one.percent == best.percent
             } else {
-                !same(one.value, best.value) && one.full >= best.full
+                let alike = if of.rows.is_empty() {
+                    same
+                } else {
+                    rounds_alike
+                };
+                !alike(one.value, best.value) && one.full >= best.full
             }
         };
         let rivals = every.iter().filter(|one| self.is_rival(one, best));
+        // If the heading of the best figure says more than the question, a figure of the same value
+        // whose labels do not confirms it.
+        let confirms = |one: &&FitFigure| {
+            let order = |one: &FitFigure| one.period.map(Period::order);
+            one.unqualified && one.percent == best.percent && order(one) == order(best)
+        };
+        let mut plain = everywhere.iter().filter(confirms).peekable();
+        let is_confirmed = self.is_report()
+            && plain.peek().is_some_and(|one| one.place != best.place)
+            && plain.all(|one| rounds_alike(one.value, best.value));
         // If only the heading of the best figure has a word ("Total equity" under "Stockholders"),
         // a row with the word in its own label may be meant.
         let readings = of.readings();
@@ -147,6 +166,7 @@ impl Tables {
             let line = |one: &FitFigure| (one.place.table, one.place.column);
             let beside = line(one) == line(best);
             lent && beside
+                && (one.full || !is_confirmed)
                 && one.percent == best.percent
                 && !rounds_alike(one.value, best.value)
                 && is_named(one)
@@ -158,7 +178,7 @@ impl Tables {
         });
         let others: Vec<&FitFigure> = others.chain(net).collect();
         match others.as_slice() {
-            [] if best.unqualified => None,
+            [] if best.unqualified || is_confirmed => None,
             [_, ..] if best.unqualified || self.is_single_table() => {
                 let names = [best].into_iter().chain(others.iter().copied());
                 // Three names keep the reason short.

@@ -9,7 +9,7 @@ use finqa_core::page::period::Period;
 
 use super::fit::{CHANGES, FitFigure};
 use crate::reading::outflow::names_cost;
-use crate::tables::page::table::{Place, ReportRow, ReportTable};
+use crate::tables::page::table::{Place, ReportTable};
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::operand::{Operand, Phrasing};
 use crate::tables::question::phrases::NamedStatement;
@@ -64,12 +64,6 @@ impl Tables {
         self.table(place).is_some_and(|table| named.is(table))
     }
 
-    /// True unless the operand names a statement that the figure is not in.
-    pub(crate) fn is_as_named(&self, of: &Operand, one: &FitFigure) -> bool {
-        of.statement
-            .is_none_or(|named| self.is_in(named, one.place))
-    }
-
     /// True for a balance in a statement of a period, such as cash at the end of the year.
     pub(crate) fn is_closing(&self, place: Place) -> bool {
         let table = self.table(place);
@@ -97,15 +91,6 @@ impl Tables {
             return None;
         }
         let row = self.row(place)?;
-        // A note about cash has the dates of the balance sheet, but the title of the statement of
-        // cash flows, so it is taken for that statement.
-        let of_day = |period: Period| period.end.day.is_some() && period.months.is_none();
-        let is_row = |other: &ReportRow| other.label.words == row.label.words;
-        let mut balances = self.statements(Statement::Balances);
-        let mut in_balances = || balances.any(|table| table.rows.iter().any(is_row));
-        if one.period.is_some_and(of_day) && in_balances() {
-            return None;
-        }
         let flows = row.label.is_one_of(&FLOWS) || names_cost(&row.printed);
         let changes = row.section.iter().any(|word| CHANGES.contains(word));
         let lasts = row.label.is_one_of(&BALANCES) || changes || of.balance;
@@ -158,16 +143,27 @@ impl Tables {
         words.is_some_and(|words| !words.is_empty() && words.iter().all(|word| of.says(word)))
     }
 
-    /// The names of figures that fit equally well; with their sheets if these differ.
+    /// The names of figures that fit equally well; with their sheets if these differ, otherwise with
+    /// their sections if two have one name.
     pub(crate) fn names_of<'f>(&self, all: impl Iterator<Item = &'f FitFigure>) -> Vec<String> {
         let sheet = |one: &FitFigure| self.table(one.place).map(|table| table.sheet.as_str());
         let named: Vec<(&FitFigure, &str)> =
             all.filter_map(|one| Some((one, sheet(one)?))).collect();
         let sheets: HashSet<&str> = named.iter().map(|(_, sheet)| *sheet).collect();
-        let name = |(one, sheet): &(&FitFigure, &str)| match self.full_name(one.place) {
-            name if sheets.len() > 1 => format!("{name} ({sheet})"),
-            name => name,
+        let full: HashSet<String> = named
+            .iter()
+            .map(|(one, _)| self.full_name(one.place))
+            .collect();
+        let section = |one: &FitFigure| {
+            let row = self.row(one.place).filter(|_| full.len() < named.len());
+            row.map_or("", |row| row.section_text.trim_end_matches([':', ' ']))
         };
+        let name =
+            |(one, sheet): &(&FitFigure, &str)| match (self.full_name(one.place), section(one)) {
+                (name, _) if sheets.len() > 1 => format!("{name} ({sheet})"),
+                (name, "") => name,
+                (name, section) => format!("{section}: {name}"),
+            };
         named.iter().map(name).collect()
     }
 

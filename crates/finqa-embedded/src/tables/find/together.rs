@@ -64,6 +64,24 @@ impl Tables {
             .map_err(|_| Doubt::Open)
     }
 
+    /// The figures of two operands with the same words about one part of the company; the second is
+    /// in doubt if neither a row nor a column shows that both belong together. `None` if they are in
+    /// two tables whose rows have different labels.
+    pub(crate) fn of_same_words(
+        &self,
+        operands: &[Operand; 2],
+        asked: Option<Period>,
+    ) -> Option<[Amount; 2]> {
+        let [part, whole] = match self.of_one_part(operands, asked) {
+            Some(pair) => pair,
+            None => self.pair_together(operands).ok()?,
+        };
+        let places = part.place().zip(whole.place());
+        let crossed = places.filter(|(a, b)| a.table == b.table && !a.is_in_line(*b));
+        let doubt = crossed.map(|(_, at)| self.unclear(at));
+        Some([part, whole.or_doubt(doubt)])
+    }
+
     /// The figures of two operands about one part of the company, if each is sure and both rows
     /// have the same label: "operating income of the North" and its revenue.
     pub(crate) fn of_one_part(

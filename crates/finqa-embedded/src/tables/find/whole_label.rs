@@ -4,21 +4,18 @@
 
 use std::ops::Range;
 
-use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
-use super::fit::FitFigure;
-use super::statements::rounds_alike;
-use super::{Amount, keep};
-use crate::tables::page::table::{Place, ReportRow, brackets};
-use crate::tables::page::{Doubt, TableResult, Tables};
+use super::keep;
+use crate::tables::page::Tables;
+use crate::tables::page::table::{Place, ReportRow};
 use crate::tables::question::asked::{Asked, Operation};
 use crate::tables::question::operand::Operand;
-use crate::tables::question::operands::{has, operand};
+use crate::tables::question::operands::{has, operand, says};
 use crate::tables::question::phrases::Cue;
 use crate::tables::question::token::{Token, TokenRole};
 use crate::tables::question::{self, follow_up};
-use crate::tables::words::{lists, plain_stems, same_word};
+use crate::tables::words::{brackets, lists, plain_stems, same_word};
 
 /// Words that a question can add inside of a label: "debt that is due within one year".
 const INSIDE: &str = "a an the that which is are was were";
@@ -103,6 +100,10 @@ impl Tables {
         if !beside.is_empty() && has(&tokens, &[Cue::And]) {
             return None;
         }
+        // "Is net income up in 2031?" asks for its change.
+        if says(&tokens, "up down") {
+            return None;
+        }
         let led = tokens.iter().any(|token| token.is_in(LEADS));
         let of = operand(&tokens, None)?;
         let exactly = |row: &ReportRow| row.section.iter().all(|own| beside.contains(own));
@@ -161,73 +162,5 @@ impl Tables {
         let beside = beside.flat_map(stems);
         let named = beside.filter(|word| !self.weights.is_of_company(word));
         (!follow_up::is_elliptical(tokens)).then(|| named.collect())
-    }
-
-    /// The figure of the rows that a question names by their whole label; without a year, the
-    /// latest. If they differ, a balance takes precedence over its change. If several figures still
-    /// differ, the first is returned with a doubt that names them all. Figures without a period are
-    /// left out.
-    ///
-    /// # Errors
-    /// No row has a figure for the period.
-    pub(crate) fn of_rows(&self, of: &Operand, asked: Option<Period>) -> TableResult<Amount> {
-        let every = of.rows.iter().flat_map(|row| self.figures_of(*row));
-        let dated = every.filter(|one| one.period.is_some() && self.is_as_named(of, one));
-        let dated: Vec<FitFigure> = dated.collect();
-        let first = dated.first().ok_or(Doubt::Open)?;
-        let mut all = self.of_period(dated.iter().copied(), asked);
-        if all.is_empty() {
-            return Err(asked.map_or(Doubt::Open, |asked| self.no_period(first, asked)));
-        }
-        let differ = |all: &[FitFigure]| {
-            let mut pairs = all.windows(2);
-            pairs.any(|pair| matches!(pair, [a, b] if !rounds_alike(a.value, b.value)))
-        };
-        keep(&mut all, |one| !self.is_of_equity(one));
-        if differ(&all) {
-            keep(&mut all, |one| {
-                self.statement_of(one) == Some(Statement::Balances)
-            });
-        }
-        let mut best = *all.first().ok_or(Doubt::Open)?;
-        // Another statement may have "Depreciation, excluding ..." with another value.
-        if of.statement.is_none() {
-            all.extend(self.figures().filter(|one| self.is_rival(one, &best)));
-        }
-        let mut several = None;
-        if differ(&all) {
-            match self.figure_tagged_like_label(&all) {
-                Some(tagged) => best = tagged,
-                None => several = Some(self.several_fit(&all)),
-            }
-        }
-        let doubt = several
-            .or_else(|| self.may_be_change(of, &best, asked))
-            .or_else(|| self.unclear_year(&best, asked));
-        Ok(self.amount(best).ok_or(Doubt::Open)?.or_doubt(doubt))
-    }
-
-    /// The doubt that names all figures of a label.
-    fn several_fit(&self, all: &[FitFigure]) -> Doubt {
-        let on_sheets = |one: &FitFigure| {
-            let table = self.table(one.place);
-            table.is_some_and(|table| !table.sheet.is_empty())
-        };
-        let names: Vec<String> = if all.iter().any(on_sheets) {
-            self.names_of(all.iter())
-        } else {
-            all.iter().map(|one| self.placed_name(one)).collect()
-        };
-        Doubt::missing(format!("several figures fit: {}", names.join(" and ")))
-    }
-
-    /// The name of a cell with its section: "Assets: Cash, 2031".
-    fn placed_name(&self, one: &FitFigure) -> String {
-        let row = self.row(one.place);
-        let section = row.map_or("", |row| row.section_text.trim_end_matches([':', ' ']));
-        match section {
-            "" => self.full_name(one.place),
-            _ => format!("{section}: {}", self.full_name(one.place)),
-        }
     }
 }

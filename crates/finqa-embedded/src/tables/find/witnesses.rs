@@ -16,9 +16,19 @@ use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::names::amount_named;
 use crate::tables::question::operand::Operand;
 
-/// True if the label excludes something that the tag includes.
-fn is_part(row: &ReportRow) -> bool {
-    row.printed.to_lowercase().contains("excluding")
+impl ReportRow {
+    /// True if the label excludes something that the tag includes.
+    fn is_part(&self) -> bool {
+        self.printed.to_lowercase().contains("excluding")
+    }
+
+    /// The words of the label, and the other names of the figure that it names.
+    fn label_readings(&self) -> Vec<Vec<String>> {
+        let words = self.label.words.to_vec();
+        let named = amount_named(&words).into_iter();
+        let names = named.flat_map(|one| one.concept.names.iter().map(|name| name.stems.clone()));
+        [words].into_iter().chain(names).collect()
+    }
 }
 
 /// The first figure, if all have the same value apart from sign and rounding. Otherwise `None`.
@@ -29,10 +39,13 @@ fn agreed(all: &[FitFigure]) -> Option<FitFigure> {
 }
 
 impl Tables {
-    /// The meaning of an operand's name in `tags.txt`, and its words that are not in that name.
-    /// `None` if `tags.txt` lacks the name.
+    /// The meaning of an operand's name or whole label in `tags.txt`, and its words that are not in
+    /// that name. `None` if `tags.txt` lacks the name.
     fn meaning(&self, of: &Operand) -> Option<(&'static Meaning, Vec<String>)> {
-        let mut readings = of.meant_readings();
+        let mut readings = match of.rows.first() {
+            Some(row) => self.row(*row)?.label_readings(),
+            None => of.meant_readings(),
+        };
         for words in &mut readings {
             words.retain(|word| !self.weights.is_of_company(word));
         }
@@ -71,8 +84,10 @@ impl Tables {
         let figures = tags.filter_map(|(at, _)| self.table(*at)?.figure(at.row, at.column));
         let figures = figures.filter(|one| {
             one.percent == of.wants_percent()
-                && !self.row(one.place).is_some_and(is_part)
-                && self.is_as_named(of, one)
+                && !self.row(one.place).is_some_and(ReportRow::is_part)
+                && of
+                    .statement
+                    .is_none_or(|named| self.is_in(named, one.place))
         });
         let mut all = self.of_period(figures, asked);
         // A note or the statement of equity repeats figures of the other statements.
@@ -82,29 +97,12 @@ impl Tables {
         agreed(&all)
     }
 
-    /// The figure whose tag has the meaning of the label, among rows with one label. `None` if
-    /// `tags.txt` has no meaning for the label, or if the tagged figures differ.
-    pub(crate) fn figure_tagged_like_label(&self, all: &[FitFigure]) -> Option<FitFigure> {
-        let words = self.row(all.first()?.place)?.label.words.to_vec();
-        let names = amount_named(&words).into_iter();
-        let names = names.flat_map(|one| one.concept.names.iter().map(|name| name.stems.clone()));
-        let readings: Vec<Vec<String>> = [words].into_iter().chain(names).collect();
-        let (meaning, _) = Meaning::of(&readings).filter(|(_, more)| more.is_empty())?;
-        let is_meant = |one: &FitFigure| {
-            let tag = self.tags.get(&one.place);
-            let tag = tag.filter(|tag| tag.members.is_empty());
-            let meant = tag.is_some_and(|tag| meaning.means.contains(&tag.element.as_str()));
-            meant && !self.row(one.place).is_some_and(is_part)
-        };
-        let mut all = all.to_vec();
-        all.retain(is_meant);
-        agreed(&all)
-    }
-
     /// The reason for doubt if the tag of a figure contradicts the operand's name.
     pub(crate) fn contradiction(&self, of: &Operand, one: &FitFigure) -> Option<Doubt> {
         let tag = self.tags.get(&one.place)?;
-        let (meaning, _) = self.meaning(of).filter(|(_, more)| more.is_empty())?;
+        // The words of a whole label are not interpreted.
+        let meaning = self.meaning(of).filter(|_| of.rows.is_empty());
+        let (meaning, _) = meaning.filter(|(_, more)| more.is_empty())?;
         let other = meaning.contradicts.contains(&tag.element.as_str());
         other.then(|| {
             let name = self.full_name(one.place);

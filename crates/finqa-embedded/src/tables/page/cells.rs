@@ -1,7 +1,7 @@
 //! Looks up a cell of the tables by its place, names it, and finds its period.
 
 use finqa_core::page::CellNumber;
-use finqa_core::page::period::Period;
+use finqa_core::page::period::{Date, Period};
 
 use super::Tables;
 use super::table::{Label, Place, ReportColumn, ReportRow, ReportTable};
@@ -87,10 +87,18 @@ impl Tables {
     }
 }
 
+impl ReportColumn {
+    /// True if the heading is a period and says nothing else.
+    pub(super) fn is_headed_by_period(&self) -> bool {
+        self.label.words.is_empty() && self.label.period.is_some() && !self.is_dated_by_title
+    }
+}
+
 impl ReportRow {
-    /// True for a row without figures, which is a heading of the rows below it.
+    /// True for a row without figures, which is a heading of the rows below it. A row of dashes is
+    /// not one.
     pub(super) fn is_heading(&self) -> bool {
-        self.cells.iter().all(Option::is_none) && self.unread.is_empty()
+        !self.has_dash && self.cells.iter().all(Option::is_none) && self.unread.is_empty()
     }
 }
 
@@ -124,4 +132,11 @@ impl ReportTable {
             (own, row) => own.or(row),
         }
     }
+}
+
+/// True if two dates are at most about a week apart within a year. Fiscal years that end on a day
+/// of the week end on slightly different dates.
+pub(super) fn is_same_day(a: Date, b: Date) -> bool {
+    let day = |date: Date| Some(31 * i32::from(date.month?) + i32::from(date.day?));
+    day(a).zip(day(b)).is_some_and(|(a, b)| (a - b).abs() <= 7)
 }

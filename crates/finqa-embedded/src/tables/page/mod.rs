@@ -15,7 +15,7 @@ use finqa_core::question::Document;
 use finqa_core::regex;
 use regex::Regex;
 
-use crate::tables::words::{lists_stem, plain_stems, stems};
+use crate::tables::words::{lists, lists_stem, plain_stems, stems};
 use table::{Label, Place, ReportTable, SCOPES};
 use tags::Tag;
 use word_weights::Weights;
@@ -164,8 +164,9 @@ impl Tables {
     }
 
     /// The labels that a question can repeat in full without asking for an operation: all labels of
-    /// a single table, and in a report the names of ratios and of changes in the statement of cash
-    /// flows. "The increase in inventories" is then a row and not a difference of two balances.
+    /// a single table, and in a report the names of ratios, of averages, and of changes in the
+    /// statement of cash flows. "The increase in inventories" is then a row and not a difference of
+    /// two balances.
     pub(crate) fn label_names(&self) -> impl Iterator<Item = &str> {
         let tables = self.tables.iter();
         let labels = tables.flat_map(|table| labels(table).map(move |label| (table, label)));
@@ -174,7 +175,10 @@ impl Tables {
             let changes = ["change in ", "changes in ", "increase in ", "decrease in "];
             let flow = table.statement == Some(Statement::Flows)
                 && changes.iter().any(|change| name.starts_with(change));
-            !label.words.is_empty() && (table.single || name.ends_with(" ratio") || flow)
+            let averages = ["average ", "weighted average ", "weighted-average "];
+            let average = averages.iter().any(|average| name.starts_with(average));
+            let whole = table.single || name.ends_with(" ratio") || flow || average;
+            !label.words.is_empty() && whole
         };
         labels.filter(whole).map(|(_, label)| label.name.as_str())
     }
@@ -218,6 +222,20 @@ fn lists_transactions(table: &Table) -> bool {
     2 * rows.iter().filter(is_listed).count() > rows.len()
 }
 
+impl ReportTable {
+    /// True for a schedule of years ahead, which ends with a row or column for all later years.
+    pub(crate) fn is_schedule(&self) -> bool {
+        let is_last = |label: &Label| {
+            let first = label.words.iter().next();
+            first.is_some_and(|word| lists_stem(AFTERWARDS, word))
+                || label.period.is_some() && label.name.to_lowercase().starts_with("after ")
+        };
+        let years = || labels(self).filter(|label| label.period.is_some());
+        let read = || years().count() > 1 && labels(self).any(is_last);
+        *self.schedule.get_or_init(read)
+    }
+}
+
 /// Stems with which a schedule names all later years.
 const AFTERWARDS: &str = "thereafter later beyond";
 
@@ -253,23 +271,42 @@ fn company(cover: &Cover, document: &Document, tables: &[ReportTable]) -> Vec<St
     // "Total Acme Incorporated equity", where the cover has "Acme Inc."
     let forms = "inc incorporated corporation corp plc ltd limited holdings";
     out.extend(plain_stems(forms));
-    // "P&G" for "Procter & Gamble".
+    // "P&G" or "PnG" for "Procter & Gamble".
     let words: Vec<&str> = cover.company.split_whitespace().collect();
     for three in words.windows(3) {
         if let [before, "&", after] = three {
             let initial = |word: &str| word.chars().take(1).collect::<String>();
-            let short = format!("{}&{}", initial(before), initial(after)).to_lowercase();
-            out.extend(plain_stems(&short));
-            out.push(short);
+            for and in ["&", "n"] {
+                let short = initial(before) + and + &initial(after);
+                let short = short.to_lowercase();
+                out.extend(plain_stems(&short));
+                out.push(short);
+            }
         }
+    }
+    let is_label = |word: &str| tables.iter().flat_map(labels).any(|label| label.says(word));
+    // "HD" for "The Home Depot, Inc."
+    let named = words.iter().filter_map(|word| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let word = word.to_lowercase();
+        let plain = !lists("the company", &word) && !lists(forms, &word);
+        word.chars().next().filter(|_| plain)
+    });
+    let initials: String = named.collect();
+    if initials.len() > 1 && !is_label(&initials) {
+        out.extend(plain_stems(&initials));
     }
     let filename = document.filename.as_str();
     let file = filename.rsplit_once('.').map_or(filename, |(name, _)| name);
     let mut of_file = plain_stems(&file.replace(['_', '.'], " "));
     let head_texts = || document.pre_text.iter().take(HEAD);
     let head: HashSet<String> = head_texts().flat_map(|text| plain_stems(text)).collect();
-    let is_label = |word: &str| tables.iter().flat_map(labels).any(|label| label.says(word));
-    of_file.retain(|word| word.chars().all(char::is_alphabetic) && head.contains(word));
+    // A ticker may begin the name: "MA" for "Mastercard".
+    let name = cover.company.to_lowercase();
+    of_file.retain(|word| {
+        let of_company = head.contains(word) || word.len() > 1 && name.starts_with(word.as_str());
+        word.chars().all(char::is_alphabetic) && of_company
+    });
     out.extend(of_file.into_iter().filter(|word| !is_label(word)));
     // Without a cover, use the line that begins with a legal name. A word that the text also has in
     // small letters is an ordinary word.

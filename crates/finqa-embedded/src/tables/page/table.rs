@@ -1,16 +1,17 @@
 //! Reads a table's labels into words and periods, so that questions can be compared with them.
 
 use std::collections::HashSet;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
-use finqa_core::page::period::{Date, DayOrder, Period, Times};
+use finqa_core::page::period::{DayOrder, Period, Times};
 use finqa_core::page::{Cell, CellKind, CellNumber, FigureTag, Statement, Table, without_unit};
 use finqa_core::regex;
 use finqa_core::text::single_spaced;
 use regex::Regex;
 
+use super::cells::is_same_day;
 use crate::tables::words::{
-    LabelWords, Stems, has_one_of, in_one_script, lists, plain_stems, same_word,
+    LabelWords, Stems, brackets, has_one_of, in_one_script, lists, plain_stems, same_word,
 };
 
 /// Words for the group and its parent. They name figures only in a table with columns of both.
@@ -41,12 +42,14 @@ pub(crate) struct ReportTable {
     ends: Option<usize>,
     /// The name of the workbook sheet; empty in other documents.
     pub(crate) sheet: String,
+    /// The result of `is_schedule`, computed on first use, because many cells ask for it.
+    pub(super) schedule: OnceLock<bool>,
     /// True if the caption states a scale, such as thousands or millions.
     pub(crate) scaled: bool,
 }
 
 /// The position of a cell: its table, row and column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
     pub(crate) table: usize,
     pub(crate) row: usize,
@@ -93,6 +96,8 @@ pub(crate) struct ReportRow {
     pub(crate) unit: String,
     /// The figures, with the percentage and the scale that labels and captions state.
     pub(crate) cells: Vec<Option<CellNumber>>,
+    /// True if a cell is a dash, which means that there is no amount.
+    pub(crate) has_dash: bool,
     /// Columns of cells that look like figures but could not be read, each with the reason.
     pub(crate) unread: Vec<(usize, Box<str>)>,
 }
@@ -169,6 +174,7 @@ impl ReportTable {
             columns,
             rows: Vec::new(),
             ends: None,
+            schedule: OnceLock::new(),
             sheet: String::new(),
             above: title,
             scaled: table.caption().is_some_and(|unit| unit.scale.is_some()),
@@ -203,21 +209,29 @@ impl ReportTable {
         let is_unit =
             |column: &ReportColumn| lists("unit units currency", &column.printed.to_lowercase());
         let unit = self.columns.iter().position(is_unit);
+        // Where only a period heads the columns, all figures of a row have one unit.
+        let headed = |c: usize| {
+            self.columns
+                .get(c)
+                .is_some_and(ReportColumn::is_headed_by_period)
+        };
         let mut known = HashSet::new();
         let mut rows = Vec::with_capacity(table.rows().len());
         for (at, (row, cells)) in table.rows().iter().zip(table.cells()).enumerate() {
             let mut read = ReportRow::read(&row.label, self, days);
             read.label.words = read.label.words.shared(&mut known);
+            let of_percent = !self.single && at > 0 && table.is_row_of_percent(at, &headed);
             let figure = |(c, cell): (usize, &Cell)| {
                 let number = cell.number.as_ref();
                 // In a single table, a text such as "6 months" is a figure too.
                 let number = number
                     .filter(|_| cell.kind == CellKind::Number || self.single && at > 0 && c > 0)?;
                 let mut figure = number.clone();
-                figure.percent |= percent.get(c).copied().unwrap_or_default();
+                figure.percent |= of_percent || percent.get(c).copied().unwrap_or_default();
                 figure.scale = table.scale_at(at, c).filter(|_| !figure.percent);
                 Some(figure)
             };
+            read.has_dash = cells.iter().any(|cell| cell.kind == CellKind::Dash);
             read.cells = cells.iter().enumerate().map(figure).collect();
             let unread = cells.iter().enumerate();
             let unread = unread.filter_map(|(c, cell)| Some((c, cell.unread()?.into())));
@@ -369,20 +383,6 @@ fn add_scopes(columns: &mut [ReportColumn]) {
             column.label.words = column.label.words.with(own.copied());
         }
     }
-}
-
-/// True if two dates are at most about a week apart within a year. Fiscal years that end on a day
-/// of the week end on slightly different dates.
-fn is_same_day(a: Date, b: Date) -> bool {
-    let day = |date: Date| Some(31 * i32::from(date.month?) + i32::from(date.day?));
-    day(a).zip(day(b)).is_some_and(|(a, b)| (a - b).abs() <= 7)
-}
-
-/// Splits a text into the part outside its first brackets and the part inside them.
-pub(crate) fn brackets(text: &str) -> (String, &str) {
-    let (plain, inside) = text.split_once(['(', '[']).unwrap_or((text, ""));
-    let (inside, after) = inside.split_once([')', ']']).unwrap_or((inside, ""));
-    (format!("{plain} {after}"), inside)
 }
 
 impl Label {

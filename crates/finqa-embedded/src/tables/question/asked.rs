@@ -11,9 +11,6 @@ use crate::tables::words::{SaidWord, VERBS, is_light, lists};
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) operation: Operation,
-    /// The cue of the form that read the question; `None` for a form without cues, and for extremes,
-    /// rankings and ratios by "to".
-    pub(crate) cue: Option<Cue>,
     /// The figures. For an operation on several figures, a single operand means its figures in
     /// several periods.
     pub(crate) operands: Vec<Operand>,
@@ -40,7 +37,6 @@ impl Asked {
     pub(crate) fn new(operation: Operation, operands: Vec<Operand>) -> Self {
         Self {
             operation,
-            cue: None,
             operands,
             relative: false,
             since: false,
@@ -87,7 +83,8 @@ pub(crate) enum Which {
 }
 
 /// A way to ask for an operation. A question has the first form in [`FORMS`] whose cue it has and
-/// whose operands can be read, so the order of the forms matters.
+/// whose operands can be read, so the order of the forms matters. Rankings ("which segment grew
+/// fastest") and extremes are read before the forms.
 ///
 /// The fields: whether the question begins like a yes/no question; the cues, one of which must
 /// occur (any question if empty); the places of the operands; the operation; whether words such as
@@ -125,6 +122,8 @@ const PERCENT: &[Cue] = &[Cue::Percent, Cue::Ratio];
 const COMPARED: &[Cue] = &[Cue::Percent, Cue::Points];
 /// Cues that make a result a percentage, unless the question asks for points.
 const RELATIVE: &[Cue] = &[Cue::AsShareOf, Cue::Growth, Cue::Percent, Cue::ShareOf];
+/// Further cues in a yes/no question for a change, which name the earlier period.
+const AGO: &[Cue] = &[Cue::Versus, Cue::YearAgo];
 /// Cues for a change, or for a comparison that is one.
 #[rustfmt::skip]
 const MOVES: &[Cue] = &[
@@ -141,14 +140,16 @@ const NEUTRAL: &[Cue] = &[
 
 // The last form has no cue, so it reads what no form before it does.
 #[rustfmt::skip] // A table: rustfmt would give each of its rows eight lines.
-static FORMS: [Form; 24] = [
+static FORMS: [Form; 25] = [
     // yes/no, cues, places of the operands, operation, may be relative, further cues
     Form(true, &[Cue::More], Sides(Cue::Or), Operation::Larger { largest: true }, false, &[]),
     Form(true, &[Cue::Less], Sides(Cue::Or), Operation::Larger { largest: false }, false, &[]),
     Form(true, &[Cue::Exceeds], Sides(Cue::Exceeds), Operation::Compare, false, &[]),
     Form(true, &[Cue::More], Sides(Cue::Than), Operation::Compare, false, &[]),
     Form(true, &[Cue::Less], Reversed(Cue::Than), Operation::Compare, false, &[]),
-    Form(true, &[Cue::Rise, Cue::Improve, Cue::Fall], One, Operation::Compare, false, &[]),
+    Form(true, &[Cue::Rise, Cue::Improve, Cue::Fall], One, Operation::Compare, false, AGO),
+    // "Was A higher than a year ago?": "than" is in the phrase of `YearAgo`.
+    Form(true, &[Cue::YearAgo], One, Operation::Compare, false, &[Cue::More, Cue::Less]),
     Form(false, &[Cue::Compound], One, Operation::Compound, false, &[Cue::Growth, Cue::Percent]),
     Form(false, &[Cue::Average], Listed(1), Operation::Average, false, &[]),
     Form(false, &[Cue::AsShareOf], Sides(Cue::AsShareOf), Operation::Ratio, true, PERCENT),
@@ -254,12 +255,7 @@ impl Form {
     /// operands cannot be read.
     fn read(&self, tokens: &[Token], single: bool) -> Option<Asked> {
         let Self(_, cues, places, operation, relative, also) = self;
-        let mut said = tokens.iter().filter_map(Token::cue);
-        let cue = said.find(|cue| cues.contains(cue));
-        if !cues.is_empty() && cue.is_none() {
-            return None;
-        }
-        if **cues == [Cue::Total] && !adds_up(tokens) || asks_of_each(tokens, cues) {
+        if !cues.is_empty() && !has(tokens, cues) {
             return None;
         }
         let allowed = [*cues, *also, &[Cue::And]].concat();
@@ -270,6 +266,13 @@ impl Form {
             return None;
         }
         let mut operands = self.operands(tokens, &allowed, single)?;
+        if matches!(places, Listed(_))
+            && *operation != Operation::Difference
+            && operands.len() > 1
+            && !takes_together(tokens, cues)
+        {
+            return None;
+        }
         let divided = relative || *operation == Operation::Ratio;
         for one in &mut operands {
             // A percentage that is asked for is then the result, not a printed figure.
@@ -280,17 +283,18 @@ impl Form {
         let named = |side| operand(side, None).is_some_and(|of| of.is_named());
         let joined = split(tokens, Cue::To)
             .filter(|(a, b)| !single && *operation == Operation::Figure && named(a) && named(b));
-        // "Total debt to EBITDA" is a ratio, because both sides are known names.
+        // "Total debt to EBITDA" is a ratio, because both sides are known names. "How much of A
+        // went to B" is not.
         let known =
             |of: &Operand| !of.names.is_empty() && of.words.iter().all(|word| is_light(&word.stem));
         if let Some((left, right)) = joined
+            && !left.last().is_some_and(|last| last.is_in(VERBS))
             && let Some(pair) = two_operands(left, right, &allowed, single)
             && pair.iter().all(known)
         {
             return Some(Asked::new(Operation::Ratio, pair));
         }
         Some(Asked {
-            cue,
             relative,
             // "Versus 2019" names the earlier period, like "since 2019".
             since: says(tokens, "since")
@@ -369,55 +373,35 @@ impl Form {
     }
 }
 
-/// True if "total" asks for a sum. It does not if each figure has it in its name ("total assets and
-/// total debt"), and neither does "both" ("both sales and profit").
-fn adds_up(tokens: &[Token]) -> bool {
-    let mut totals = tokens
-        .iter()
-        .filter(|token| token.cue() == Some(Cue::Total) && token.text != "both")
-        .peekable();
-    let is_named =
-        |token: &Token| matches!(&token.role, TokenRole::Name(named) if named.name.says("total"));
-    let is_total = |token: &Token| token.text == "total" || is_named(token);
-    totals.peek().is_some()
-        && (totals.any(|token| token.text != "total")
-            || !listed_parts(tokens).all(|part| part.iter().any(is_total)))
-}
-
-/// True if each of several figures has the cue of a sum or an average before it: "average sales and
-/// average net income" asks for two averages, not for that of both. "The sum of sales and costs
-/// together" is one.
-fn asks_of_each(tokens: &[Token], cues: &[Cue]) -> bool {
-    let of_several = |cue: &Cue| matches!(cue, Cue::Average | Cue::Sum);
-    let cues: Vec<Cue> = cues.iter().copied().filter(of_several).collect();
-    let parts = || listed_parts(tokens);
-    let leads = |part: &[Token]| {
-        let mut said = part.iter();
-        let first = said.find(|token| token.cue().is_some() || !token.stems().is_empty());
-        first
-            .and_then(Token::cue)
-            .is_some_and(|cue| cues.contains(&cue))
+/// True if a question takes the figures of a list together: "the total of A and B", "A and B
+/// together", "A and B in total". "Total A and B" may ask for two figures, like "the sum of A and
+/// the sum of B".
+fn takes_together(tokens: &[Token], cues: &[Cue]) -> bool {
+    let is_of_list = |two: &&[Token]| match two {
+        [first, next] => {
+            let leads = first.cue().is_some_and(|cue| cues.contains(&cue));
+            let of = first.text.ends_with(" of") || next.text == "of";
+            leads && of && !first.is_in("all both")
+        }
+        _ => false,
     };
-    !cues.is_empty() && parts().nth(1).is_some() && parts().all(leads)
+    let last_name = tokens.iter().rposition(|token| !token.stems().is_empty());
+    let total = tokens.iter().rposition(|token| token.text == "total");
+    match tokens.windows(2).filter(is_of_list).count() {
+        0 => cues.contains(&Cue::Sum) || total > last_name,
+        lists => lists == 1,
+    }
 }
 
-/// The parts of a list that "and" or a comma separates and that name something.
-fn listed_parts(tokens: &[Token]) -> impl Iterator<Item = &[Token]> {
-    let joins = |token: &Token| token.cue() == Some(Cue::And) || token.text == ",";
-    let named = |part: &&[Token]| part.iter().any(|token| !token.stems().is_empty());
-    tokens.split(joins).filter(named)
-}
-
-/// The operands on the two sides of a cue, each completed by the other. `None` if a side has a cue
-/// that is not in `allowed`.
+/// Two operands, each completed by the other. `None` if one has a cue that is not in `allowed`.
 fn two_operands(
-    left: &[Token],
-    right: &[Token],
+    first: &[Token],
+    second: &[Token],
     allowed: &[Cue],
     single: bool,
 ) -> Option<Vec<Operand>> {
-    let left = operand(left, Some(allowed))?;
-    complete_pair(left, operand(right, Some(allowed))?, single)
+    let first = operand(first, Some(allowed))?;
+    complete_pair(first, operand(second, Some(allowed))?, single)
 }
 
 /// Ways to split the tokens into a whole and a part: "A came from B", or "B in A".
@@ -443,27 +427,21 @@ fn left_out(tokens: &[Token]) -> Option<(Vec<String>, &[Token])> {
     leaves_out.then(|| (stems.cloned().collect(), rest))
 }
 
-/// Reads a question for the highest or lowest. `None` for other questions, `Some(None)` if it is
-/// unclear which is asked for. In a report, "which … more" can ask for the highest.
+/// Reads a question for the highest or lowest: in a report, only for the period of it. `None` for
+/// other questions, `Some(None)` if it is unclear which is asked for.
 fn extreme(tokens: &[Token], single: bool) -> Option<Option<Asked>> {
     let (which, rest) =
-        wanted_answer(tokens, single).map_or((None, tokens), |(which, rest)| (Some(which), rest));
-    // The question word may follow a preposition: "in which year", "and for which segment".
-    let mut first = tokens.iter().take(3);
-    let asks = !single && first.any(|token| token.is_in("which what when"));
-    let largest = has(tokens, &[Cue::Largest]) || asks && has(tokens, &[Cue::More]);
-    // "What was A less B?" asks for a number.
-    let subtracts = |token: &Token| token.text == "less" && which.is_none();
-    let less = |token: &Token| token.cue() == Some(Cue::Less) && !subtracts(token);
-    let smallest = has(tokens, &[Cue::Smallest]) || asks && tokens.iter().any(less);
-    if which.is_none() && !largest && !smallest || !single && !asks {
+        wanted_answer(tokens).map_or((None, tokens), |(which, rest)| (Some(which), rest));
+    let largest = has(tokens, &[Cue::Largest]);
+    let smallest = has(tokens, &[Cue::Smallest]);
+    let of_time = matches!(which, Some(Which::Period(_)));
+    if which.is_none() && !largest && !smallest || !single && !of_time {
         return None;
     }
-    let which = which.or(asks.then(|| Which::Label(Vec::new())));
     let cues: &[Cue] = if single {
         &[Cue::Share, Cue::Percent]
     } else {
-        &[Cue::More, Cue::Less, Cue::YearAgo, Cue::And]
+        &[Cue::And]
     };
     let cues = [cues, &[Cue::Largest, Cue::Smallest]].concat();
     let of = operand(rest, Some(&cues)).filter(|_| largest != smallest);
@@ -472,7 +450,7 @@ fn extreme(tokens: &[Token], single: bool) -> Option<Option<Asked>> {
 
 /// The answer that "which" or "when" wants, and the rest of the question. `None` if neither a time
 /// nor, with a word such as "highest", the label of a row is asked for.
-fn wanted_answer(tokens: &[Token], single: bool) -> Option<(Which, &[Token])> {
+fn wanted_answer(tokens: &[Token]) -> Option<(Which, &[Token])> {
     let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
     let at = usize::from(lists("in during for at", text(0)));
     let rest = tokens.get(at + 1..)?;
@@ -488,7 +466,6 @@ fn wanted_answer(tokens: &[Token], single: bool) -> Option<(Which, &[Token])> {
     }
     let words: Vec<_> = noun.iter().flat_map(Token::words).collect();
     let dated = noun.iter().any(|token| token.period().is_some());
-    let compares =
-        has(rest, &[Cue::Largest, Cue::Smallest]) || !single && has(rest, &[Cue::More, Cue::Less]);
+    let compares = has(rest, &[Cue::Largest, Cue::Smallest]);
     (compares && !words.is_empty() && !dated).then_some((Which::Label(words), rest))
 }

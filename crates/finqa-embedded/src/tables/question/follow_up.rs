@@ -13,8 +13,9 @@ use super::operand::Operand;
 use super::operands::{CHANGES, has, operand, says};
 use super::phrases::Cue;
 use super::token::{Token, TokenRole};
+use crate::reading::outflow::names_cost;
 use crate::tables::page::Tables;
-use crate::tables::words::{PRONOUNS, is_light};
+use crate::tables::words::{PRONOUNS, VERBS, has_one_of, is_light, lists_stem};
 
 /// First words of a question that refers to the one before.
 const ELLIPTICAL: &str = "and then so also but same";
@@ -39,10 +40,6 @@ static YEAR_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
 static SAME_YEAR: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)\b(?:in |of |for )?(?:that|the same) (?:fiscal )?year\b"));
 
-/// Words by which a question refers to the last one.
-static REFERS: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(r"(?i)^(?:and|then|so|what about|how about)\b|\b(?:it|that|they|those)\b")
-});
 /// Words that compare with a year instead of asking for that year's figure.
 static COMPARES: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
@@ -63,11 +60,10 @@ pub(crate) fn with_year(text: &str, before: Option<&Asked>) -> String {
     let at = if instant { "at the end of" } else { "in" };
     let dated = |year: u16| format!("{at} {year}");
     let same = SAME_YEAR.replace_all(text, dated(year));
-    if REFERS.is_match(text) && !COMPARES.is_match(text) {
-        YEAR_BEFORE.replace_all(&same, dated(year - 1)).into_owned()
-    } else {
-        same.into_owned()
+    if COMPARES.is_match(text) {
+        return same.into_owned();
     }
+    YEAR_BEFORE.replace_all(&same, dated(year - 1)).into_owned()
 }
 
 /// Pronouns that can mean a figure.
@@ -78,7 +74,7 @@ const BEFORE_PRONOUN: &str = "is was are were did does has had of than to from";
 
 /// The index of a pronoun that means the figure of the last question: behind a verb, or at the
 /// start of the question. If the question names a figure itself, "it" means the company.
-pub(crate) fn pronoun(tokens: &[Token]) -> Option<usize> {
+fn pronoun(tokens: &[Token]) -> Option<usize> {
     let named = tokens.iter().any(|token| !token.stems().is_empty());
     let leads = tokens.iter().take_while(|token| is_lead(token)).count();
     let refers = |(at, token): (usize, &Token)| {
@@ -110,36 +106,45 @@ const RELATIONS: &[Cue] = &[
 ];
 
 fn is_lead(token: &Token) -> bool {
-    token.is_in(LEADS) || token.cue() == Some(Cue::And)
+    token.is_in(LEADS)
 }
 
-/// True if a question about a report needs the last one: for a side of a relation ("and as a share
-/// of net sales?"), or for the part that "its" refers to.
-pub(crate) fn leans(tokens: &[Token], before: Option<&Asked>) -> bool {
+/// The tokens of a question about a report with the figure of the last question, or its part, in
+/// place of a pronoun, and true if there is one. "And as a share of net sales?" has an implied
+/// pronoun. `None` if the question refers to a figure that is not known.
+pub(crate) fn with_earlier(
+    tables: &Tables,
+    mut tokens: Vec<Token>,
+    before: Option<&Asked>,
+) -> Option<(Vec<Token>, bool)> {
+    if let Some(of_part) = before.and_then(|before| of_same_part(before, &tokens)) {
+        return Some((of_part, true));
+    }
+    if let Some(of_revenue) = before.and_then(|before| margin_of(tables, before, &tokens)) {
+        tokens = of_revenue;
+    }
+    let leads = tokens.iter().take_while(|token| is_lead(token)).count();
+    if tokens.get(leads).and_then(Token::cue) == Some(Cue::AsShareOf) {
+        tokens.insert(leads, Token::new("that", TokenRole::Filler));
+    }
+    match pronoun(&tokens) {
+        Some(at) => Some((with_figure(before?, &tokens, at)?, true)),
+        None if leans(&tokens, before) => None,
+        None => Some((tokens, false)),
+    }
+}
+
+/// True if a question without a pronoun for a figure needs the last one: for a side of a relation,
+/// or for the part that "its" refers to.
+fn leans(tokens: &[Token], before: Option<&Asked>) -> bool {
     let mut operands = before.into_iter().flat_map(|before| &before.operands);
     let of_part = operands.any(|of| !of.words.is_empty());
-    let first = tokens.iter().find(|token| !is_lead(token));
-    of_part && says(tokens, "its their")
-        || is_elliptical(tokens) && has(tokens, RELATIONS)
-        || first.is_some_and(|token| token.cue() == Some(Cue::AsShareOf))
-}
-
-/// A question that begins with "as a share of", with the last figure put before it; `None` for
-/// other questions.
-pub(crate) fn with_first_side(before: &Asked, tokens: &[Token]) -> Option<Vec<Token>> {
-    let is_share = |token: &Token| token.cue() == Some(Cue::AsShareOf);
-    let relation = tokens.iter().position(is_share)?;
-    let (leads, rest) = tokens.split_at(relation);
-    if leads.iter().any(|token| !token.stems().is_empty()) {
-        return None;
-    }
-    let pronoun = Token::new("that", TokenRole::Filler);
-    with_figure(before, &[&[pronoun], rest].concat(), 0)
+    of_part && says(tokens, "its their") || is_elliptical(tokens) && has(tokens, RELATIONS)
 }
 
 /// "And its operating income?" as a question about the part that the last question was about, in
 /// the same period; `None` for other questions.
-pub(crate) fn of_same_part(before: &Asked, tokens: &[Token]) -> Option<Vec<Token>> {
+fn of_same_part(before: &Asked, tokens: &[Token]) -> Option<Vec<Token>> {
     let of = before.only()?;
     let its = tokens.iter().position(|token| token.is_in("its their"))?;
     let is_name = |token: &Token| matches!(token.role, TokenRole::Name(..));
@@ -156,66 +161,47 @@ pub(crate) fn of_same_part(before: &Asked, tokens: &[Token]) -> Option<Vec<Token
     Some(leads.chain(part_words(of)).chain(rest).collect())
 }
 
-/// Tokens for the words of a figure that name the part, such as a segment.
+/// Tokens for the words of a figure that name its part, such as a segment.
 fn part_words(of: &Operand) -> impl Iterator<Item = Token> {
     let words = of.words.iter();
     words.map(|word| Token::new(&word.text, TokenRole::Word(vec![word.stem.clone()])))
 }
 
-/// The figure that the last question asked for, if it asked for one in at most one period.
-fn figure_of(before: &Asked) -> Option<&Operand> {
+/// Words of the names of profits, which have margins.
+const PROFITS: &str = "income profit earnings ebit ebitda contribution";
+
+/// "What margin is that?" after a profit as "that as a percentage of revenue", with the part that
+/// the last question was about; `None` for other questions.
+fn margin_of(tables: &Tables, before: &Asked, tokens: &[Token]) -> Option<Vec<Token>> {
     let of = before.only()?;
-    let plain = before.operation == Operation::Figure && of.spans.len() < 2 && of.is_named();
-    plain.then_some(of)
-}
-
-/// Questions for the last figure as a share of the revenue of the same part.
-static MARGIN: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"(?i)^(?:and |so |then )*what (?:margin|share of (?:revenue|sales)) (?:is|was|does|did|would) (?:that|this|it)\b"
-    )
-});
-
-/// "What margin does that give?" as a question for the last figure divided by revenue; `None` for
-/// other questions, and after a question for revenue itself.
-pub(crate) fn margin_of(before: &Asked, text: &str) -> Option<Vec<Token>> {
-    let of = figure_of(before).filter(|_| MARGIN.is_match(text))?;
-    let (_, revenue) = name_at(&["revenue"])?;
-    if of.names.iter().any(|one| one.concept == revenue.concept) {
+    let row = of.rows.first().and_then(|at| tables.row(*at));
+    let name = row.map_or_else(|| of.spelled(), |row| row.printed.to_lowercase());
+    let profit = has_one_of(PROFITS, &name) && !names_cost(&name);
+    let mut stems = tokens.iter().flat_map(Token::stems);
+    let margin = stems.next().is_some_and(|word| lists_stem("margin", word));
+    let bare = |token: &Token| token.cue().is_none() && token.period().is_none();
+    let only = margin && stems.next().is_none() && tokens.iter().all(bare);
+    if !profit || !only || !says(tokens, "that this it") {
         return None;
     }
+    let (_, revenue) = name_at(&["revenue"])?;
     let sides = [
-        Token::new("that", TokenRole::Earlier(Box::new(of.clone()))),
+        Token::new("that", TokenRole::Filler),
         Token::new("as a percentage of", TokenRole::Cue(Cue::AsShareOf)),
         Token::new("revenue", TokenRole::Name(revenue)),
     ];
     Some(sides.into_iter().chain(part_words(of)).collect())
 }
 
-/// Names of the whole company in a follow-up.
-static WHOLE: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"(?i)^(?:and |so |then )*(?:(?:what|how) about |for )?(?:the )?(?:(?:whole|entire|total) )?(?:group|company|firm|business|all of it)(?: as a whole| in total| overall)?\W*$|^and (?:overall|in total|consolidated|as a whole)\W*$"
-    )
-});
-
-/// "And the group as a whole?" as the last question without the words of the part; `None` for other
-/// questions.
-pub(crate) fn of_whole(before: &Asked, text: &str) -> Option<Asked> {
-    let of = before.only()?;
-    let of_part = !of.words.is_empty() && !of.names.is_empty() && WHOLE.is_match(text);
-    of_part.then(|| Asked {
-        operands: vec![of.without_words()],
-        ..before.clone()
-    })
-}
-
 /// The tokens with the figure of the last question in place of the pronoun at `at`; `None` if the
-/// last question asked for more than one figure, or for an operation.
-pub(crate) fn with_figure(before: &Asked, tokens: &[Token], at: usize) -> Option<Vec<Token>> {
-    let of = figure_of(before)?;
-    let leads = tokens.iter().take_while(|token| token.is_in(LEADS));
-    let leads = leads.count();
+/// last question asked for more than one figure or period, or for an operation.
+fn with_figure(before: &Asked, tokens: &[Token], at: usize) -> Option<Vec<Token>> {
+    let plain = |of: &&Operand| of.spans.len() < 2 && of.is_named();
+    let of = before.only().filter(plain)?;
+    if before.operation != Operation::Figure {
+        return None;
+    }
+    let leads = tokens.iter().take_while(|token| is_lead(token)).count();
     let mut out = tokens.to_vec();
     // "What was it in 2030?" asks for that year only; "is that more than in 2030?" compares two
     // years.
@@ -244,31 +230,25 @@ static RELATED: LazyLock<Regex> = LazyLock::new(|| {
 static VERB: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"(?i)\b(?:was|were|is|are|did|do|does|has|have|had|will|how)\b"));
 
-/// Stores the period of the last question in a figure that is the same in another period.
-fn store_period(before: &Asked, asked: &mut Asked) {
-    let figures = [&before.operation, &asked.operation] == [&Operation::Figure; 2];
+/// Stores the last period in the figure, and gives it to a bare name ("free cash flow?"). Returns
+/// the reason for doubt if the question may still be about the last figure or the last part.
+pub(crate) fn settle(before: &Asked, asked: &mut Asked, text: &str) -> Option<String> {
+    let looks_up = asked.operation == Operation::Figure;
     if let ([last], [of]) = (before.operands.as_slice(), asked.operands.as_mut_slice()) {
         let periods = (last.spans.as_slice(), of.spans.as_slice());
         let apart = matches!(periods, ([last], [own]) if last != own);
+        let figures = looks_up && before.operation == Operation::Figure;
         of.before.clear();
         if figures && apart && of.is_same_figure(last) {
             of.before.clone_from(&last.spans);
         }
     }
-}
-
-/// Stores the last period in the figure, and gives it to a bare name ("free cash flow?"). Returns
-/// the reason for doubt if the question may still be about the last figure or the last part.
-pub(crate) fn settle(before: &Asked, asked: &mut Asked, text: &str) -> Option<String> {
-    store_period(before, asked);
-    let looks_up = asked.operation == Operation::Figure;
     if RELATED.is_match(text) && looks_up {
         return Some("the question is about the figure before it".to_owned());
     }
-    let bare = text.to_lowercase().replace("what about", "");
     let dated = asked.operands.iter().any(|of| !of.spans.is_empty());
     // "How about" is not the "how" of a full question.
-    if dated || VERB.is_match(&bare.replace("how about", "")) {
+    if dated || VERB.is_match(&text.to_lowercase().replace("how about", "")) {
         return None;
     }
     let of = before.only()?;
@@ -293,8 +273,12 @@ pub(crate) fn is_complete(tables: &Tables, tokens: &[Token], dated: bool) -> boo
     !is_elliptical(tokens) && known && (!dated || tokens.iter().any(of_time))
 }
 
-/// The last question with one part changed: its periods, or words of the same kind of label.
-/// `None` if the tokens are not such a follow-up.
+/// Words for all parts of a company together.
+const WHOLE: &str = "group company firm business overall consolidated total";
+
+/// The last question with one part changed: its periods, or words of the same kind of label. In a
+/// report, "and the group as a whole?" drops the words of the part. `None` if the tokens are not
+/// such a follow-up.
 pub(crate) fn completed(tables: &Tables, before: &Asked, tokens: &[Token]) -> Option<Asked> {
     let told = tokens.iter().filter(|token| !token.is_in(LEADS));
     let told: Vec<Token> = told.cloned().collect();
@@ -305,11 +289,18 @@ pub(crate) fn completed(tables: &Tables, before: &Asked, tokens: &[Token]) -> Op
     let stems: Vec<String> = stems.filter(|stem| !is_light(stem)).cloned().collect();
     // New words would change each of several operands.
     let clear = stems.is_empty() || before.operands.len() == 1;
-    if stems.is_empty() && new.spans.is_empty() || !clear {
+    let asks = says(&told, VERBS) || says(&told, PRONOUNS);
+    let whole = stems.is_empty() && !asks && !tables.is_single_table() && says(&told, WHOLE);
+    let part = before.only().filter(|of| whole && !of.names.is_empty());
+    let part = part.is_some_and(|of| !of.words.is_empty());
+    if stems.is_empty() && new.spans.is_empty() && !part || !clear {
         return None;
     }
     let mut out = before.clone();
     for of in &mut out.operands {
+        if part {
+            of.words.clear();
+        }
         if !new.spans.is_empty() {
             replace_spans(of, &new.spans)?;
         }

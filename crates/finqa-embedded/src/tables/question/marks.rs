@@ -13,7 +13,7 @@ use crate::tables::page::Tables;
 use crate::tables::words::lists;
 
 /// A comparison with the same period of the year before: "year over year", "versus a year ago".
-static YEAR_AGO: LazyLock<Regex> = LazyLock::new(|| {
+pub(crate) static YEAR_AGO: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
         r"\b(?:year[- ](?:over|on)[- ]year|yoy|y[-/]o?-?y|(?:vs\.?|versus|than|from|compared (?:to|with)|against)(?: in)? (?:the |a )?(?:same (?:period|quarter) )?(?:of )?(?:the )?(?:year[- ]ago|prior[- ]year|previous year|last year|year (?:earlier|before|ago))(?:[- ](?:quarter|period))?|(?:than )?a year (?:before|earlier|ago))\b"
     )
@@ -34,7 +34,7 @@ static STATEMENT: LazyLock<Regex> = LazyLock::new(|| {
 /// Both parts of a balance: what is due within a year, and what is due later.
 static BOTH_TERMS: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
-        r"\b(?:both )?(?:(?:current|short)(?:[- ]term)?,? (?:and|plus) (?:non-?current|long)(?:[- ]term)?|(?:non-?current|long)(?:[- ]term)? (?:and|plus) (?:current|short)(?:[- ]term)?)(?: (?:parts?|portions?))?\b|\bshort- and long-term\b"
+        r"\b(?:both )?(?:(?:current|short)(?:[- ]term)?,? (?:and|plus|\+) (?:non-?current|long)(?:[- ]term)?|(?:non-?current|long)(?:[- ]term)? (?:and|plus|\+) (?:current|short)(?:[- ]term)?)(?: (?:parts?|portions?))?\b|\bshort- and long-term\b"
     )
 });
 
@@ -78,10 +78,13 @@ impl LabelPlaces {
     /// The places at which a question in lower case has a label of the page with several words.
     pub(crate) fn read(tables: &Tables, question: &str) -> Self {
         let mut out = Vec::new();
+        // Of equal length, so that the places are the same.
+        let question = question.replace('-', " ");
         for name in tables.label_names() {
-            let name = name.to_lowercase();
+            let name = name.to_lowercase().replace('-', " ");
             // A question need not repeat what a label has in brackets.
-            let plain = name.split(['(', '[']).next().unwrap_or_default().trim();
+            let plain = name.split(['(', '[']).next().unwrap_or_default();
+            let plain = plain.trim().trim_end_matches(':');
             for plain in [plain, &plain.replace(" & ", " and ")] {
                 let places = question.match_indices(plain);
                 let places = places.filter(|_| plain.contains(' '));

@@ -18,6 +18,7 @@ use finqa_core::regex;
 use regex::{Captures, Regex};
 
 use crate::reading::text::stem;
+use crate::reading::words::long_form;
 use crate::tables::page::Tables;
 use crate::tables::words::{FILLERS, NOISE, STATES, VERBS, is_light, lists, stems};
 use marks::{LabelPlaces, Marks};
@@ -39,6 +40,17 @@ static OF_YEARS: LazyLock<Regex> = LazyLock::new(|| {
         r"(?i)\bwhich of (?:the )?(?:last |past )?(?:(?:two|three|four|five) )?(?:(?:fiscal )?years? ?|fiscal )"
     )
 });
+
+/// The period of a report: "this quarter", "the latest year", "latest balance sheet".
+static THIS_PERIOD: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"(?i)\b(?:this|(?:the )?(?:latest|most recent)) (?:fiscal )?(?P<unit>quarter|year|balance sheet)\b"
+    )
+});
+
+/// Words that can follow "up" or "down" in "is revenue up in 2031?".
+const AFTER_DIRECTION: &str =
+    "in from for on over since compared during this the at year versus vs against yoy";
 
 /// "Per share" in the name of a figure: "earnings per diluted share".
 static PER_SHARE: LazyLock<Regex> = LazyLock::new(|| {
@@ -71,6 +83,71 @@ fn in_both_cases(question: &str) -> (String, String) {
         }
     }
     (spelled, lower)
+}
+
+/// The question with the abbreviations that people type written out: "op margin", "revs". A word
+/// that a label of the page has is kept, and so is a name in `concepts.txt`.
+pub(crate) fn written_out(tables: &Tables, question: &str) -> String {
+    let question = asked_plainly(tables, question);
+    let marks = |c: char| !c.is_alphanumeric();
+    let words: Vec<&str> = question.split_inclusive(' ').collect();
+    let bare: Vec<String> = (words.iter())
+        .map(|word| word.trim_matches(marks).to_lowercase())
+        .collect();
+    let (mut out, mut at) = (String::new(), 0);
+    while let Some(word) = words.get(at) {
+        let long = [2, 1].into_iter().find_map(|count| {
+            let short = bare.get(at..at + count)?;
+            let long = long_form(&short.join(" "))?;
+            let known =
+                |word: &String| tables.says(&stem(word)) && !long.split(' ').any(|own| own == word);
+            let text: Vec<&str> = short.iter().map(String::as_str).collect();
+            let is_kept = short.iter().any(known) || name_at(&text).is_some();
+            (!is_kept).then_some((count, long))
+        });
+        let Some((count, long)) = long else {
+            out.push_str(word);
+            at += 1;
+            continue;
+        };
+        let (Some(first), Some(last)) = (words.get(at), words.get(at + count - 1)) else {
+            break;
+        };
+        // The punctuation around the abbreviation stays.
+        let start = first.len() - first.trim_start_matches(marks).len();
+        out.push_str(first.get(..start).unwrap_or_default());
+        out.push_str(long);
+        out.push_str(
+            last.get(last.trim_end_matches(marks).len()..)
+                .unwrap_or_default(),
+        );
+        at += count;
+    }
+    out
+}
+
+/// A question about a report that says "the quarter" for its latest one. A slash between spaces
+/// divides.
+fn asked_plainly(tables: &Tables, question: &str) -> String {
+    if !tables.is_report() {
+        return question.to_owned();
+    }
+    let this = |found: &Captures<'_>| {
+        // The year of a quarterly report is not over.
+        let unit = found["unit"].to_lowercase();
+        let known = match unit.as_str() {
+            "year" => tables.is_annual(),
+            "quarter" => !tables.is_annual(),
+            _ => true,
+        };
+        if known {
+            format!("the {unit}")
+        } else {
+            found[0].to_owned()
+        }
+    };
+    let question = question.replace(" / ", " divided by ");
+    THIS_PERIOD.replace_all(&question, this).into_owned()
 }
 
 /// Splits a question about tables into tokens. Periods and fixed phrases are found first, then the
@@ -280,6 +357,7 @@ impl QuestionWords<'_> {
             Cue::Share => self.units.contains(&word.range.start),
             // "And" between two periods does not begin another operand: "sales in 2019 and 2021".
             Cue::And => joins_periods(),
+            Cue::Rise | Cue::Fall if lists("up down", word.text) => !self.is_direction(at, before),
             Cue::Fall => next == Some("due"),
             Cue::To => next == Some("be"),
             Cue::Except | Cue::Multiple | Cue::Covers if single => true,
@@ -293,6 +371,29 @@ impl QuestionWords<'_> {
         let mut own = self.words.iter().skip(at).take(length);
         let in_label = own.any(|own| self.labels.has(&own.range));
         (!is_other && !in_label).then_some((cue, length))
+    }
+
+    /// True for "up" in "is revenue up in 2031?", but not in "what is it made up of?".
+    fn is_direction(&self, at: usize, before: &Tokens<'_>) -> bool {
+        let mut texts = self.texts.iter();
+        let leads = texts.find(|text| !lists("by how much far", text));
+        let asks = leads.is_some_and(|first| lists("is are was were", first));
+        let named = before
+            .out
+            .last()
+            .is_some_and(|last| !last.stems().is_empty());
+        let next = self.texts.get(at + 1);
+        let ends = next.is_none_or(|next| {
+            let mark = before
+                .next_start()
+                .is_some_and(|mark| mark < self.start(at + 1));
+            mark || lists(AFTER_DIRECTION, next)
+        });
+        let said = self
+            .texts
+            .get(at)
+            .is_some_and(|text| self.tables.says(text));
+        asks && named && ends && !(said && self.tables.is_single_table())
     }
 
     /// The spelling of a word that would be a filler, if a label spells it so: "IT", but not "it".

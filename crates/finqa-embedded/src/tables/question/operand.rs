@@ -60,15 +60,17 @@ pub(crate) struct Operand {
     pub(crate) through: bool,
     /// True if the question asks for a total.
     pub(crate) total: bool,
+    /// True if the question says that it is the company's: "the group's sales".
+    pub(crate) of_company: bool,
     /// True if the question asks for a percentage that the page prints.
     pub(crate) percent: bool,
     /// True if the question asks whether or by how much the figure fell.
     pub(crate) falls: bool,
     /// True if the question asks whether or by how much the figure improved.
     pub(crate) improves: bool,
-    /// True if its words are joined by "and".
+    /// True if its words are joined by "and": "pumps and valves", "total and valves".
     pub(crate) joins: bool,
-    /// True for "how many", which does not ask for money.
+    /// True for "how many" and "shares repurchased", which do not ask for money.
     pub(crate) counts: bool,
     /// True if the question asks for a balance, which has a day and not a period.
     pub(crate) balance: bool,
@@ -119,6 +121,12 @@ impl Operand {
         let same = self.clone();
         let total = false;
         Self { total, ..same }
+    }
+
+    /// True if the question asks for the figure of the company and not of a segment.
+    pub(crate) fn is_of_company(&self) -> bool {
+        let named = |word| self.names.iter().any(|one| one.name.written.contains(word));
+        self.total || self.of_company || ["group", "company"].into_iter().any(named)
     }
 
     /// Replaces a name if the words next to it mean another figure: income taxes with "paid" become

@@ -77,7 +77,8 @@ pub(crate) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
             TokenRole::Cue(Cue::To) => {}
             TokenRole::Cue(Cue::And) if allowed.is_none_or(|all| all.contains(&Cue::And)) => {
                 let after = tokens.get(at..).unwrap_or_default();
-                out.joins |= out.is_named() && after.iter().any(|one| !one.stems().is_empty());
+                let names = |one: &Token| !one.stems().is_empty() || one.cue() == Some(Cue::Total);
+                out.joins |= (out.is_named() || out.total) && after.iter().any(names);
             }
             TokenRole::Cue(cue) if allowed.is_none_or(|all| all.contains(cue)) => {
                 out.percent |= SHARES.contains(cue);
@@ -91,16 +92,26 @@ pub(crate) fn operand(tokens: &[Token], allowed: Option<&[Cue]>) -> Option<Opera
     Some(out)
 }
 
+/// Words by which a question asks for money: "how much was spent on shares repurchased".
+const OF_MONEY: &str = "amount cost costs dollar dollars much paid pay spend spent value worth";
+
 /// An operand without a name, with what the cues and the phrases of the question say about it.
 fn unnamed(tokens: &[Token]) -> Operand {
     let texts: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
+    let lower =
+        has(tokens, &[Cue::YearAgo]) && has(tokens, &[Cue::Less]) && !has(tokens, &[Cue::More]);
     Operand {
         through: goes_through(tokens),
-        falls: has(tokens, &[Cue::Fall]),
+        falls: has(tokens, &[Cue::Fall]) || lower,
         improves: has(tokens, &[Cue::Improve]),
+        of_company: says(
+            tokens,
+            "company company's group group's firm firm's overall",
+        ),
         // An average balance is not that of one day.
         balance: !has(tokens, &[Cue::Average]) && says(tokens, "balance balances"),
-        counts: matches!(texts.as_slice(), ["how", "many", ..] | ["number", "of", ..]),
+        counts: matches!(texts.as_slice(), ["how", "many", ..] | ["number", "of", ..])
+            || texts.contains(&"shares repurchased") && !says(tokens, OF_MONEY),
         ..Operand::default()
     }
 }
@@ -139,9 +150,9 @@ pub(crate) fn listed(tokens: &[Token], allowed: &[Cue], single: bool) -> Option<
     (parts.len() == 1 || parts.iter().all(is_figure)).then_some(parts)
 }
 
-/// Completes the two operands of a comparison by each other. "Than in 2019" names only a period, so
-/// it takes the other side's figure; a side without a period takes the other's period. `None` if a
-/// side still names no figure.
+/// Completes the two operands of a ratio, a difference or a comparison by each other. "Than in
+/// 2019" names only a period, so it takes the other side's figure; a side without a period takes
+/// the other's period. `None` if a side still names no figure.
 pub(crate) fn complete_pair(mut a: Operand, mut b: Operand, single: bool) -> Option<Vec<Operand>> {
     // Copies, so that a side gives the other only what it had itself.
     let (first, second) = (a.clone(), b.clone());

@@ -19,17 +19,6 @@ pub(crate) struct Ranking {
     pub(crate) assumed: bool,
 }
 
-impl Ranking {
-    /// True for the largest value, false for the smallest, `None` for a rank or a change.
-    pub(crate) fn largest(&self) -> Option<bool> {
-        match (self.by, self.order) {
-            (Measure::Level, Order::Largest(1)) => Some(true),
-            (Measure::Level, Order::Smallest(1)) => Some(false),
-            _ => None,
-        }
-    }
-}
-
 /// The value by which parts are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Measure {
@@ -66,7 +55,11 @@ const OTHER_NOUNS: &str = "product products line lines class classes category ca
 
 /// Words that can be between "which" and the noun.
 const ADJECTIVES: &str = "of the our its their two three four five six all operating reportable reporting business \
-    geographic geographical";
+    geographic geographical single individual";
+
+/// Words that do not make another kind of a noun for places: "billing location".
+pub(crate) const OF_PLACES: &str =
+    "billing shipping customer customers selling delivery destination home";
 
 /// Verbs for a rise and for a fall by an amount.
 const GAINED: &str = "added add adds adding gained gain gains gaining";
@@ -219,8 +212,13 @@ fn noun_after_superlative(tokens: &[Token], which: usize) -> Option<usize> {
 
 /// True for a known noun for parts.
 fn is_noun(token: &Token) -> bool {
+    is_part_noun(bare(token))
+}
+
+/// True if a word is a known noun for parts.
+pub(crate) fn is_part_noun(word: &str) -> bool {
     let nouns = [PART_NOUNS, PLACE_NOUNS, OTHER_NOUNS];
-    nouns.iter().any(|list| lists(list, bare(token)))
+    nouns.iter().any(|list| lists(list, word))
 }
 
 /// True for a token that can name the parts.
