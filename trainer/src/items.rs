@@ -295,11 +295,8 @@ pub struct Answer<'a> {
     /// `gold` or `own` for a turn; empty for a stand-alone question.
     pub history: &'static str,
     pub right: bool,
-    /// True if the answer without the network is right. Not measured with own history.
-    pub linear: bool,
-    /// The position of the first right candidate, from 0, when the linear model sorts them; `None`
-    /// if no candidate is right. Not measured with own history.
-    pub place: Option<usize>,
+    /// True if a candidate is right. Not measured with own history.
+    pub possible: bool,
     /// True if the network compares a right candidate. Not measured with own history.
     pub compared: bool,
     /// The program of the answer; `None` without an answer.
@@ -309,7 +306,7 @@ pub struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// Answers a question of an item. `linear`, `place` and `compared` are not measured.
+    /// Answers a question of an item. `possible` and `compared` are not measured.
     pub fn new(
         analyst: &EmbeddedAnalyst,
         page: &PageIndex,
@@ -324,8 +321,7 @@ impl<'a> Answer<'a> {
             question,
             history,
             right: program.as_deref().is_some_and(|p| item.is_right(p)),
-            linear: false,
-            place: None,
+            possible: false,
             compared: false,
             program,
             signals: signals.unwrap_or_default(),

@@ -4,27 +4,6 @@
 /// The choices of an example: the features of each, and whether it is right.
 pub type Choices<F> = Vec<(F, bool)>;
 
-/// The features that are not zero, as index and value. `usize` would double their memory.
-pub type Sparse = Vec<(u32, f32)>;
-
-/// The features of a choice.
-pub trait Features {
-    /// The features, as index and value.
-    fn each(&self) -> impl Iterator<Item = (usize, f64)>;
-}
-
-impl Features for Vec<f64> {
-    fn each(&self) -> impl Iterator<Item = (usize, f64)> {
-        self.iter().copied().enumerate()
-    }
-}
-
-impl Features for Sparse {
-    fn each(&self) -> impl Iterator<Item = (usize, f64)> {
-        self.iter().map(|(i, x)| (*i as usize, f64::from(*x)))
-    }
-}
-
 /// How a model is trained. All numbers are set by hand.
 pub struct Descent {
     pub steps: usize,
@@ -35,28 +14,27 @@ pub struct Descent {
 
 /// Minimises the mean log-loss plus `l2 * |w|^2 / 2` by gradient descent with momentum. The loss of
 /// an example is that of the probability of all its right choices together.
-pub fn train<F: Features>(all: &[&Choices<F>], start: Vec<f64>, descent: &Descent) -> Vec<f64> {
-    let mut velocity = vec![0.0; start.len()];
-    let mut weights = start;
+pub fn train(all: &[Choices<Vec<f64>>], features: usize, descent: &Descent) -> Vec<f64> {
+    let (mut weights, mut velocity) = (vec![0.0; features], vec![0.0; features]);
     let count = all.len().max(1) as f64;
     for _ in 0..descent.steps {
         let mut gradient: Vec<f64> = weights.iter().map(|w| descent.l2 * w).collect();
         for choices in all {
-            let score = |of: &F| -> f64 { of.each().map(|(i, x)| x * weights[i]).sum() };
+            let score = |of: &[f64]| -> f64 { of.iter().zip(&weights).map(|(x, w)| x * w).sum() };
             let scores: Vec<f64> = choices.iter().map(|(of, _)| score(of)).collect();
             let top = scores.iter().copied().fold(f64::MIN, f64::max);
             let mass: Vec<f64> = scores.iter().map(|s| libm::exp(s - top)).collect();
             let total: f64 = mass.iter().sum();
-            let of_right = mass.iter().zip(*choices).filter(|(_, (_, right))| *right);
+            let of_right = mass.iter().zip(choices).filter(|(_, (_, right))| *right);
             // A divisor, so more than 0.
             let right = of_right.map(|(m, _)| m).sum::<f64>().max(1e-12);
-            for (m, (features, is_right)) in mass.iter().zip(*choices) {
+            for (m, (features, is_right)) in mass.iter().zip(choices) {
                 let push = (m / total - if *is_right { m / right } else { 0.0 }) / count;
                 // A smaller push would hardly change the gradient, so the loop over the features is
                 // skipped.
                 if push.abs() > 1e-9 {
-                    for (i, x) in features.each() {
-                        gradient[i] += push * x;
+                    for (g, x) in gradient.iter_mut().zip(features) {
+                        *g += push * x;
                     }
                 }
             }

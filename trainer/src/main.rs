@@ -11,9 +11,9 @@
 //! embeds them.
 //!
 //! `files` reads the files, and `items` makes one list of questions of them and assigns the folds.
-//! `classifiers`, `slots`, `choice`, `network` and `confidence` each fit one part of the weights,
-//! in this order; `logit` trains the linear models of `slots` and `choice`. `report` prints the
-//! results.
+//! `slots`, `classifiers`, `network` and `confidence` each fit one part of the weights, in this order;
+//! `logit` trains the linear model of `slots`, and `choice` makes the examples of the network.
+//! `report` prints the results.
 
 #![allow(
     clippy::indexing_slicing,
@@ -42,17 +42,17 @@ use std::thread;
 use std::time::Instant;
 
 use clap::Parser;
-use finqa_core::question::{Question, page_of_record};
+use finqa_core::question::page_of_record;
 use finqa_embedded::EmbeddedAnalyst;
 use finqa_embedded::training::{
-    EmbeddedWeights, Network, Pool, ShapeModel, SketchModel, candidates,
+    EmbeddedWeights, Network, ShapeModel, SketchModel, candidates, programs,
 };
 
-use choice::{choices, linear_features};
+use choice::{Row, choices};
 use classifiers::Example;
 use files::File;
 use items::{Answer, FOLDS, Item, converse};
-use logit::{Choices, Sparse};
+use logit::Choices;
 use report::Report;
 
 #[derive(Parser)]
@@ -96,9 +96,9 @@ struct Options {
     seed: u64,
 }
 
-/// Trains all weights but those of the confidence on the questions outside a fold. The choice and
-/// the network learn from questions that the models of shapes and sketches have not seen: for each
-/// of the other folds, these models are fitted once more without it.
+/// Trains all weights but those of the confidence on the questions outside a fold. The network
+/// learns from questions that the models of shapes and sketches have not seen: for each of the other
+/// folds, these models are fitted once more without it.
 fn train(
     items: &[Item],
     examples: &[Example],
@@ -144,53 +144,36 @@ fn train(
             ..weights.clone()
         })
     };
-    let n = weights.choice.len();
-    let mut all: Vec<(usize, Choices<Sparse>)> = Vec::new();
+    // The candidates of all questions, with gold history, and whether each is of a turn.
+    let mut rows: Vec<(usize, bool, Choices<Row>)> = Vec::new();
     for (fold, of_fold, models) in &inner {
         let analyst = with(models, &weights);
-        let found = of_fold
-            .iter()
-            .filter_map(|i| choices(&analyst, i, &i.question, Pool::All, linear_features));
-        all.extend(found.map(|choices| (*fold, choices)));
+        rows.extend(of_fold.iter().filter_map(|item| {
+            let choices = choices(&analyst, item, &item.question)?;
+            Some((*fold, !item.stand_alone, choices))
+        }));
     }
-    step("shapes of folds, candidates");
-    let fit = |all: &[(usize, Choices<Sparse>)], start: Vec<f64>, without: Option<usize>| {
-        let of = all.iter().filter(|(fold, _)| Some(*fold) != without);
-        let of: Vec<_> = of.map(|(_, choices)| choices).collect();
-        logit::train(&of, start, &choice::DESCENT)
-    };
-    weights.choice = fit(&all, vec![0.0; n], None);
-    step("choice");
-    // The second round adds each later turn with the first round's answers as its history, so that
-    // the choice also learns from conversations with mistakes.
+    step("candidates");
+    // The network also learns from conversations with mistakes: each later turn is added with the
+    // answers of a first network as its history. It is trained on the turns of the other folds,
+    // because it would make too few mistakes on its own.
+    let mut of_own: Vec<Choices<Row>> = Vec::new();
     for (fold, of_fold, models) in &inner {
-        let analyst = with(models, &weights);
-        let own = converse(&analyst, of_fold);
-        let later = own.iter().filter(|a| !a.item.first);
-        let found = later
-            .filter_map(|a| choices(&analyst, a.item, &a.question, Pool::All, linear_features));
-        all.extend(found.map(|choices| (*fold, choices)));
-    }
-    weights.choice = fit(&all, weights.choice, None);
-    step("choice, own history too");
-    // The candidates of each fold are scored by a choice that was fitted without the fold: the
-    // network must not learn to trust the linear score of questions that it was fitted on.
-    let mut rows = Vec::new();
-    for (fold, of_fold, models) in &inner {
-        let mut weights = weights.clone();
-        weights.choice = fit(&all, vec![0.0; n], Some(*fold));
-        let analyst = with(models, &weights);
-        let of_question = |item: &Item, question: &Question| {
-            choices(&analyst, item, question, Pool::Best, |one| one.detail)
+        let others = rows.iter().filter(|(of, turn, _)| *turn && of != fold);
+        let others: Vec<&Choices<Row>> = others.map(|(.., choices)| choices).collect();
+        let first = EmbeddedWeights {
+            network: network::fit(&others, 1, seed),
+            ..weights.clone()
         };
-        rows.extend(of_fold.iter().filter_map(|i| of_question(i, &i.question)));
+        let analyst = with(models, &first);
         let own = converse(&analyst, of_fold);
         let later = own.iter().filter(|a| !a.item.first);
-        rows.extend(later.filter_map(|a| of_question(a.item, &a.question)));
+        of_own.extend(later.filter_map(|a| choices(&analyst, a.item, &a.question)));
     }
-    drop(all);
-    step("rows");
-    weights.network = network::fit(rows, seed);
+    step("candidates with own history");
+    let rows = rows.iter().map(|(.., choices)| choices);
+    let rows: Vec<&Choices<Row>> = rows.chain(&of_own).collect();
+    weights.network = network::fit(&rows, network::NETWORKS, seed);
     step("network");
     weights
 }
@@ -200,19 +183,13 @@ fn train(
 fn examine<'a>(weights: &EmbeddedWeights, test: &[&'a Item]) -> Vec<Answer<'a>> {
     let mut out = Vec::new();
     let analyst = EmbeddedAnalyst::with_weights(weights.clone());
-    let linear = EmbeddedAnalyst::with_weights(EmbeddedWeights {
-        network: Network::default(),
-        ..weights.clone()
-    });
     for item in test.iter().filter(|item| item.gold.is_some()) {
         let page = analyst.index(&item.question.document);
-        let all = candidates(&analyst, &page, &item.question, Pool::All);
-        let compared = candidates(&analyst, &page, &item.question, Pool::Compared);
-        let by_linear = linear.answer(&page, &item.question);
+        let compared = candidates(&analyst, &page, &item.question);
+        let mut all = programs(&analyst, &page, &item.question).into_iter();
         let history = if item.stand_alone { "" } else { "gold" };
         out.push(Answer {
-            linear: by_linear.is_some_and(|g| item.is_right(&g.best.program)),
-            place: all.iter().position(|c| item.is_right(&c.program)),
+            possible: all.any(|program| item.is_right(&program)),
             compared: compared.iter().any(|c| item.is_right(&c.program)),
             ..Answer::new(&analyst, &page, item, item.question.clone(), history)
         });
@@ -414,7 +391,7 @@ fn train_or_read(
 /// Rounds weights to the two decimals with which they are written, so that the folds are answered
 /// with the weights that a reader of the files gets. `confidence::fit` rounds its own.
 fn round(weights: &mut EmbeddedWeights) {
-    for weight in weights.slots.iter_mut().chain(&mut weights.choice) {
+    for weight in &mut weights.slots {
         *weight = (*weight * 100.0).round() / 100.0;
     }
 }

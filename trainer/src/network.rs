@@ -4,12 +4,17 @@
 
 use finqa_embedded::training::{InputRange, Network};
 
-use crate::logit::{Choices, Sparse};
+use crate::choice::Row;
+use crate::logit::Choices;
 use crate::random::Random;
 
-/// Number of networks that are trained, with consecutive seeds. Six had no more right answers than
+/// The inputs of a candidate that are not zero, as index and value. `usize` would double their
+/// memory.
+type Sparse = Vec<(u32, f32)>;
+
+/// Number of networks that are trained for the answers, with consecutive seeds. Six had no more right answers than
 /// three (docs/embedded-analyst.md, "What was tried").
-const NETWORKS: u64 = 3;
+pub const NETWORKS: u64 = 3;
 /// Number of hidden units of each. A multiple of 16, because the analyst sums 16 units at a time.
 const UNITS: usize = 64;
 /// Number of passes over the questions.
@@ -61,8 +66,8 @@ struct Scaling {
 
 /// The range of a feature without the lowest and highest 0.5 % of its values, and the scaling that
 /// gives the values, clamped to it, mean 0 and deviation 1.
-fn range_and_scaling(rows: &[&Vec<f64>], at: usize) -> (InputRange, Scaling) {
-    let mut values: Vec<f64> = rows.iter().map(|row| row[at]).collect();
+fn range_and_scaling(rows: &[&Row], at: usize) -> (InputRange, Scaling) {
+    let mut values: Vec<f64> = rows.iter().map(|row| row[at].into()).collect();
     values.sort_by(f64::total_cmp);
     let part = values.len() / 200;
     let (low, high) = (values[part], values[values.len() - 1 - part]);
@@ -90,10 +95,12 @@ fn rounded(x: f32) -> f32 {
     format!("{x:.3e}").parse().unwrap_or(x)
 }
 
-/// Trains the networks and folds them into one. The rows take gigabytes: each is dropped as soon
-/// as its inputs are made.
-pub fn fit(questions: Vec<Choices<Vec<f64>>>, seed: u64) -> Network {
-    let rows: Vec<&Vec<f64>> = questions.iter().flatten().map(|(row, _)| row).collect();
+/// Trains a number of networks, with consecutive seeds, and folds them into one.
+pub fn fit(questions: &[&Choices<Row>], networks: u64, seed: u64) -> Network {
+    let rows: Vec<&Row> = questions
+        .iter()
+        .flat_map(|q| q.iter().map(|(row, _)| row))
+        .collect();
     let Some(features) = rows.first().map(|row| row.len()) else {
         return Network::default();
     };
@@ -107,24 +114,23 @@ pub fn fit(questions: Vec<Choices<Vec<f64>>>, seed: u64) -> Network {
         mean: 0.0,
         scale: 1.0,
     });
-    // Frees the references; the rows themselves are dropped below, one by one.
-    drop(rows);
-    let of_row = |(row, right): (Vec<f64>, bool)| (scaled(&ranges, &scalings, &row), right);
-    let of_question = |question: Choices<Vec<f64>>| question.into_iter().map(of_row).collect();
-    let inputs: Vec<Choices<Sparse>> = questions.into_iter().map(of_question).collect();
-    let all: Vec<Vec<f32>> = (seed..seed + NETWORKS)
+    let of_row = |(row, right): &(Row, bool)| (scaled(&ranges, &scalings, row), *right);
+    let of_question = |question: &&Choices<Row>| question.iter().map(of_row).collect();
+    let inputs: Vec<Choices<Sparse>> = questions.iter().map(of_question).collect();
+    let all: Vec<Vec<f32>> = (seed..seed + networks)
         .map(|seed| train(&inputs, &layout, seed))
         .collect();
     fold(&all, &layout, ranges, &scalings)
 }
 
 /// The scaled inputs of a candidate, as index and value.
-fn scaled(ranges: &[InputRange], scalings: &[Scaling], features: &[f64]) -> Sparse {
+fn scaled(ranges: &[InputRange], scalings: &[Scaling], row: &Row) -> Sparse {
     let scale = |(at, value): (usize, f32)| {
         let Scaling { mean, scale } = scalings[at];
         (at as u32, (value - mean) * scale)
     };
-    let mut inputs: Vec<_> = Network::inputs(ranges, features).map(scale).collect();
+    let features: Vec<f64> = row.iter().map(|value| f64::from(*value)).collect();
+    let mut inputs: Vec<_> = Network::inputs(ranges, &features).map(scale).collect();
     inputs.shrink_to_fit();
     inputs
 }
@@ -348,10 +354,10 @@ mod tests {
         let parts: Vec<Vec<f32>> = (0..2)
             .map(|_| (0..layout.all()).map(|_| number()).collect())
             .collect();
-        let candidates: Vec<Vec<f64>> = (0..6)
+        let candidates: Vec<Row> = (0..6_u8)
             .map(|k| {
-                let mut candidate: Vec<f64> = (0..features).map(|_| number().into()).collect();
-                candidate[8] = f64::from(k);
+                let mut candidate: Row = (0..features).map(|_| number()).collect();
+                candidate[5] = f32::from(k);
                 candidate[11] *= 9.0;
                 candidate
             })
@@ -380,7 +386,9 @@ mod tests {
             })
             .collect();
         let folded = fold(&parts, &layout, ranges, &scalings);
-        let rows: Vec<&[f64]> = candidates.iter().map(Vec::as_slice).collect();
+        let exact = |row: &Row| row.iter().map(|value| f64::from(*value)).collect();
+        let rows: Vec<Vec<f64>> = candidates.iter().map(exact).collect();
+        let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
         let scores = folded.scores(&rows);
         let constant = scores[0] - expected[0];
         for (score, expected) in scores.iter().zip(&expected) {

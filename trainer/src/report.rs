@@ -38,7 +38,7 @@ impl<'a> Report<'a> {
     }
 
     /// Prints how often answers are right: by file and history, and without TAT-QA by shape, class
-    /// of question, place of the figures, and rank of the first right candidate.
+    /// of question, and place of the figures.
     pub fn print(&self) {
         let mut sets: BTreeMap<String, Vec<&Answer<'_>>> = BTreeMap::new();
         for answer in &self.0 {
@@ -67,7 +67,7 @@ impl<'a> Report<'a> {
                 }
             }
         }
-        println!("right, 95 % interval by page; linear alone; candidate; among the compared");
+        println!("right, 95 % interval by page; candidate; among the compared");
         for (name, answers) in &sets {
             print_rate(name, answers);
         }
@@ -101,18 +101,6 @@ impl<'a> Report<'a> {
             }
         }
         self.print_later_turns();
-        println!("place of the first right candidate by the linear model, stand-alone:");
-        let alone = || finqa().filter(|a| a.item.stand_alone);
-        let mut from = 0;
-        for to in [1, 2, 4, 8, 16, 32, 64, usize::MAX] {
-            let of = |a: &&Answer<'_>| a.place.is_some_and(|p| (from..to).contains(&p));
-            println!("  from {from:2} {:5}", alone().filter(of).count());
-            from = to;
-        }
-        println!(
-            "  none    {:5}",
-            alone().filter(|a| a.place.is_none()).count()
-        );
     }
 
     /// Prints how often turns after the first are right with own history, and how often the same
@@ -232,9 +220,9 @@ impl<'a> Report<'a> {
             let line = serde_json::json!({
                 "file": item.file, "id": item.question.key.to_string(), "history": answer.history,
                 "question": item.question.text, "gold": item.program, "guess": answer.program,
-                "right": answer.right, "place": answer.place, "fold": item.fold,
+                "right": answer.right, "possible": answer.possible, "fold": item.fold,
                 "whole": item.whole, "new": item.new, "signals": answer.signals,
-                "page": item.page(), "linear": answer.linear,
+                "page": item.page(),
             });
             text += &format!("{line}\n");
         }
@@ -301,13 +289,12 @@ fn print_rate(name: &str, answers: &[&Answer<'_>]) {
         100.0 * n as f64 / answers.len() as f64
     };
     println!(
-        "{name:48} {:5} {:5.1} % [{:4.1}, {:4.1}]  {:5.1} {:5.1} {:5.1}",
+        "{name:48} {:5} {:5.1} % [{:4.1}, {:4.1}]  {:5.1} {:5.1}",
         rate.n,
         100.0 * rate.rate,
         100.0 * rate.low,
         100.0 * rate.high,
-        share(&|a| a.linear),
-        share(&|a| a.place.is_some()),
+        share(&|a| a.possible),
         share(&|a| a.compared),
     );
 }

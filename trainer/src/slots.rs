@@ -36,8 +36,7 @@ pub fn fit(items: &[&Item], features: usize) -> Vec<f64> {
             ..EmbeddedWeights::built_in().clone()
         });
         let examples = examples(&analyst, items);
-        let examples: Vec<_> = examples.iter().collect();
-        weights = logit::train(&examples, vec![0.0; features], &DESCENT);
+        weights = logit::train(&examples, features, &DESCENT);
     }
     weights
 }

@@ -9,7 +9,7 @@ use finqa_core::question::Question;
 use crate::answering::filling::{JointChoices, joint_features};
 use crate::expr::{Expr, alike_but_for_signs};
 use crate::question::by_words;
-use crate::question::plan::{is_open, slot_index};
+use crate::question::plan::{ProgramPlan, is_open, slot_index};
 use crate::question::plan_question::{Inherited, PlanQuestion};
 use crate::question::proposal;
 use crate::question::sketch_plans;
@@ -22,7 +22,6 @@ use crate::answering::answer::PageIndex;
 use crate::answering::candidates as made;
 use crate::question::follow_up;
 
-pub use crate::answering::candidates::Pool;
 pub use crate::question::proposal::{BUCKETS, ShapeModel, SketchModel, WordClassifier};
 pub use crate::ranking::network::{InputRange, Network};
 pub use crate::shape::{SHAPES, shape_of};
@@ -35,47 +34,55 @@ pub struct SlotExample {
     pub choices: Vec<(Vec<f64>, bool)>,
 }
 
-/// A candidate with everything that the models of the choice see.
+/// A candidate with everything that the network sees.
 #[derive(Clone, Debug)]
 pub struct ProgramCandidate {
     pub program: String,
-    /// The non-zero features of the linear model: index into [`EmbeddedWeights::choice`] and value.
-    pub features: Vec<(usize, f64)>,
-    /// The score of the linear model.
-    pub linear: f64,
-    /// The features of the network; empty unless the pool is [`Pool::Best`].
-    pub detail: Vec<f64>,
+    /// The features of the network.
+    pub features: Vec<f64>,
 }
 
-/// The candidates that the analyst makes for a question, sorted by the score of the linear model.
+/// The candidates that the network compares for a question, sorted by their rough score.
 #[must_use]
 pub fn candidates(
     embedded: &EmbeddedAnalyst,
     page: &PageIndex,
     question: &Question,
-    pool: Pool,
 ) -> Vec<ProgramCandidate> {
+    with_context(embedded, page, question, |context, plans| {
+        let found = made::candidates(context, plans, made::most_compared(context.as_stand_alone));
+        let features = ranking::network_features(context, plans, &found);
+        let features = features.chunks_exact(ranking::NETWORK_FEATURES);
+        let of = |(one, features): (&ranking::Candidate, &[f64])| ProgramCandidate {
+            program: one.filled.expr.program(),
+            features: features.to_vec(),
+        };
+        found.iter().zip(features).map(of).collect()
+    })
+}
+
+/// The programs of all candidates, also of those that the network does not compare.
+#[must_use]
+pub fn programs(embedded: &EmbeddedAnalyst, page: &PageIndex, question: &Question) -> Vec<String> {
+    with_context(embedded, page, question, |context, plans| {
+        let found = made::candidates(context, plans, usize::MAX).into_iter();
+        found.map(|one| one.filled.expr.program()).collect()
+    })
+}
+
+/// Reads a question and calls a function with its context and its plans.
+fn with_context<T>(
+    embedded: &EmbeddedAnalyst,
+    page: &PageIndex,
+    question: &Question,
+    then: impl FnOnce(&ranking::ChoiceContext<'_>, &[ProgramPlan]) -> T,
+) -> T {
     let facts = page.facts(&question.document);
     let asked = Wording::read(&facts.written(&question.text));
     let inherited = Inherited::after(facts, &question.history);
     let q = PlanQuestion::new(facts, &asked, &inherited);
     let (context, plans) = embedded.context_and_plans(&q, question);
-    let found = made::candidates(&context, &plans, &embedded.weights.choice, pool);
-    // The trainer uses `Compared` only to count how often a right program is in it.
-    let details = match pool {
-        Pool::Best => ranking::network_features(&context, &plans, &found),
-        Pool::All | Pool::Compared => Vec::new(),
-    };
-    let mut details = details.chunks_exact(ranking::NETWORK_FEATURES);
-    found
-        .into_iter()
-        .map(|one| ProgramCandidate {
-            program: one.filled.expr.program(),
-            detail: details.next().unwrap_or_default().to_vec(),
-            linear: one.linear.score,
-            features: one.features,
-        })
-        .collect()
+    then(&context, &plans)
 }
 
 /// A training example for [`ShapeModel`] or [`SketchModel`]: the buckets of a question and of the

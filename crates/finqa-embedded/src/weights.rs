@@ -30,16 +30,13 @@ const AGAIN: &str = "run the trainer again";
 pub struct EmbeddedWeights {
     /// The slot scorer, a linear model that ranks facts for a slot of a plan.
     pub slots: Vec<f64>,
-    /// The linear model that ranks candidates.
-    pub choice: Vec<f64>,
     /// The logistic model that computes the probability that an answer is right.
     pub confidence: Vec<f64>,
     /// The model of the shape that a question asks for.
     pub shapes: ShapeModel,
     /// The model of how a turn's program builds on earlier turns.
     pub sketches: SketchModel,
-    /// The network that ranks the best candidates of the linear model again. If it is empty, the
-    /// linear model decides.
+    /// The network that ranks candidates. If it is empty, their rough scores decide.
     pub network: Network,
 }
 
@@ -49,7 +46,6 @@ pub struct EmbeddedWeights {
 struct WeightsFile {
     version: u32,
     slots: HashMap<String, f64>,
-    choice: HashMap<String, f64>,
     confidence: HashMap<String, f64>,
 }
 
@@ -91,7 +87,7 @@ impl EmbeddedWeights {
         )
     }
 
-    /// Reads all four files. The confidence, scorer and linear choice are in the first.
+    /// Reads all four files. The confidence and the scorer are in the first.
     fn from_files(
         [weights, network]: [&str; 2],
         shapes: &[u8],
@@ -107,14 +103,12 @@ impl EmbeddedWeights {
         })
     }
 
-    /// Reads the text of a `weights.json`. A feature of `choice` that is not listed has weight 0,
-    /// because [`Self::to_json`] leaves these out.
+    /// Reads the text of a `weights.json`.
     fn from_json(text: &str) -> Result<Self, String> {
         let file: WeightsFile = parse("weights.json", text, |file: &WeightsFile| file.version)?;
         Ok(Self {
-            slots: in_order("slots", file.slots, feature_names(), None)?,
-            choice: in_order("choice", file.choice, ranking::linear_names(), Some(0.0))?,
-            confidence: in_order("confidence", file.confidence, SIGNAL_NAMES, None)?,
+            slots: in_order("slots", file.slots, feature_names())?,
+            confidence: in_order("confidence", file.confidence, SIGNAL_NAMES)?,
             ..Self::default()
         })
     }
@@ -131,14 +125,12 @@ impl EmbeddedWeights {
         serde_json::to_string(&file).unwrap_or_default() + "\n"
     }
 
-    /// The text of `weights.json`. Zero weights of `choice` are left out.
+    /// The text of `weights.json`.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let choice = ranking::linear_names().into_iter().zip(&self.choice);
         let file = serde_json::json!({
             "version": VERSION,
             "slots": by_name(feature_names().zip(&self.slots)),
-            "choice": by_name(choice.filter(|(_, weight)| weight.abs() > 0.0)),
             "confidence": by_name(SIGNAL_NAMES.into_iter().zip(&self.confidence)),
         });
         format!("{file:#}\n")
@@ -189,18 +181,16 @@ fn parse<F: DeserializeOwned>(
     }
 }
 
-/// Sorts weights into the order of the features. `unlisted` is the weight of a feature that the
-/// file does not list; with `None`, such a feature is an error. An unknown feature in the file
-/// always is.
+/// Sorts weights into the order of the features. A feature that the file does not list is an error,
+/// and so is an unknown one in the file.
 fn in_order<N: Into<String>>(
     model: &str,
     mut weights: HashMap<String, f64>,
     names: impl IntoIterator<Item = N>,
-    unlisted: Option<f64>,
 ) -> Result<Vec<f64>, String> {
     let weight = |name: N| {
         let name = name.into();
-        let weight = weights.remove(&name).or(unlisted);
+        let weight = weights.remove(&name);
         weight.ok_or_else(|| format!("{model}: no weight for {name:?}; {AGAIN}"))
     };
     let ordered = names.into_iter().map(weight).collect::<Result<_, _>>()?;
@@ -251,8 +241,8 @@ mod tests {
             "slots: no weight for \"cell\"; run the trainer again"
         );
         assert_eq!(
-            refusal("\"choice\": {", "\"choice\": {\"sell\": 1,"),
-            "choice: no feature \"sell\"; run the trainer again"
+            refusal("\"slots\": {", "\"slots\": {\"sell\": 1,"),
+            "slots: no feature \"sell\"; run the trainer again"
         );
         assert!(refusal("{", "[").contains(" at line "));
     }

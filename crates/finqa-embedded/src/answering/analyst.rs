@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use finqa_core::question::{Document, Question, QuestionKind};
 
 use super::answer::{EmbeddedAnswer, PageIndex};
-use super::candidates::{OVERRIDES, Pool, candidates};
+use super::candidates::{OVERRIDES, candidates, most_compared};
 use super::confidence;
 use super::description::describe;
 use super::doubt::{self, in_words, is_of_text};
@@ -196,9 +196,8 @@ impl EmbeddedAnalyst {
             explain::read(out, &context);
             explain::programs(out, &ranked, &to_answer);
         }
-        let best = ranked.iter().find_map(|(_, filled)| to_answer(filled))?;
-        // The candidate of `best`, because all candidates have a value.
         let (_, first) = ranked.first()?;
+        let best = to_answer(first)?;
         let signals = confidence::signals(&context, history, &ranked);
         let dated = doubt::dated_otherwise(&context, &first.expr);
         let confidence = confidence::probability(&signals, &self.weights.confidence);
@@ -239,9 +238,9 @@ impl EmbeddedAnalyst {
     /// [`OVERRIDES`], those that do not are dropped.
     fn rank(&self, context: &ChoiceContext<'_>, plans: &[ProgramPlan]) -> Vec<(f64, FilledPlan)> {
         let weights = &*self.weights;
-        let compared = candidates(context, plans, &weights.choice, Pool::Compared);
+        let compared = candidates(context, plans, most_compared(context.as_stand_alone));
         let scores = if weights.network.is_empty() {
-            compared.iter().map(|one| one.linear.score).collect()
+            compared.iter().map(|one| one.rough_score).collect()
         } else {
             let features = ranking::network_features(context, plans, &compared);
             let rows: Vec<&[f64]> = features.chunks_exact(ranking::NETWORK_FEATURES).collect();
@@ -255,7 +254,7 @@ impl EmbeddedAnalyst {
                 ranked.retain(|(_, filled)| meets(filled));
             }
         }
-        // A stable sort: on a tie, the better one by the linear model comes first.
+        // A stable sort: on a tie, the one with the better rough score comes first.
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
         ranked
     }

@@ -11,23 +11,23 @@ use crate::reading::facts::Fact;
 use crate::shape::{shape, shape_name};
 use finqa_core::question::HistoryEntry;
 
-/// The names of the inputs (signals), as in the weights file. "Odds" are the result of [`odds`],
-/// and "score" is the network's score of the best candidate. "Kind not proposed" is the log-odds of
-/// its shape against the likeliest one, at most 0. "By itself" means without earlier turns, so it
-/// is true for a stand-alone question and for the first turn of a conversation.
+/// The names of the inputs (signals), as in the weights file. "Lead" is the result of [`lead`],
+/// and "score" is the network's score of the best candidate. "Shape not proposed" is the log-odds
+/// of its shape against the likeliest one, at most 0. "No history" is true for a stand-alone
+/// question and for the first turn of a conversation.
 pub(crate) const SIGNAL_NAMES: [&str; 27] = [
-    "by itself", "own history", "given history", "odds, by itself", "odds, own history",
-    "odds, given history", "odds, look-up by itself", "own turns", "value of an own turn",
+    "no history", "own history", "given history", "lead, no history", "lead, own history",
+    "lead, given history", "lead, look-up, no history", "own turns", "value of an own turn",
     "question words not covered", "words that the page lacks", "a year asked for is missing",
-    "kind not proposed", "look-up", "ratio", "difference", "relative change", "sum", "average",
-    "product", "more steps", "opens a conversation", "score, by itself", "score, own history",
-    "score, given history", "squared odds, by itself", "squared odds, own history",
+    "shape not proposed", "look-up", "ratio", "difference", "relative change", "sum", "average",
+    "product", "more steps", "opens a conversation", "score, no history", "score, own history",
+    "score, given history", "squared lead, no history", "squared lead, own history",
 ];
 
 /// The signals of the best candidate, in the order of [`SIGNAL_NAMES`]; all 0 if there is none.
 /// `ranked` has the scores and candidates, best first.
 ///
-/// The limits of signals, here and in [`odds`], are set by hand. The weights are fitted to the
+/// The limits of signals, here and in [`lead`], are set by hand. The weights are fitted to the
 /// limited values, so other limits need new weights.
 pub(crate) fn signals(
     context: &ChoiceContext<'_>,
@@ -38,7 +38,7 @@ pub(crate) fn signals(
         return vec![0.0; SIGNAL_NAMES.len()];
     };
     let (no_history, own_history) = (history.is_empty(), context.own_history);
-    let odds = odds(ranked);
+    let lead = lead(ranked);
     let name = shape_name(&best.expr);
     let shape_odds = context.odds_of_shape(shape(&best.expr));
     let facts: Vec<(usize, &Fact)> = context.facts.of_expr(&best.expr).collect();
@@ -52,10 +52,10 @@ pub(crate) fn signals(
         flag(no_history),
         flag(own_history),
         flag(!no_history && !own_history),
-        flag(no_history) * odds,
-        flag(own_history) * odds,
-        flag(!no_history && !own_history) * odds,
-        flag(no_history && look_up) * odds,
+        flag(no_history) * lead,
+        flag(own_history) * lead,
+        flag(!no_history && !own_history) * lead,
+        flag(no_history && look_up) * lead,
         flag(own_history) * count(history.len().min(5)),
         flag(own_history && repeats),
         context.uncovered(&best.expr),
@@ -77,15 +77,15 @@ pub(crate) fn signals(
         flag(!no_history && !own_history) * score,
         // Even with a large lead, about one stand-alone answer in ten differs from gold. With own
         // history, an earlier answer can be wrong however large the lead is.
-        flag(no_history) * odds * odds,
-        flag(own_history) * odds * odds,
+        flag(no_history) * lead * lead,
+        flag(own_history) * lead * lead,
     ]
 }
 
 /// The logarithm of the odds that the value of the best candidate is right, limited to -4 to 6. The
 /// scores are read as logarithms of probabilities, and the probabilities of candidates with the
 /// same value are added up.
-fn odds(ranked: &[(f64, FilledPlan)]) -> f64 {
+fn lead(ranked: &[(f64, FilledPlan)]) -> f64 {
     let top = ranked.first().map_or(0.0, |(score, _)| *score);
     let best = ranked.first().and_then(|(_, filled)| filled.expr.value());
     let (mut with, mut against) = (0.0, 0.0);

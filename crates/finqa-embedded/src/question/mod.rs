@@ -1,14 +1,10 @@
 //! Reads a question, its cues and the turns before it, and makes the plans that can answer it.
 //!
-//! Reading order: `wording` reads the text, with `operation_words` and `mention`; `conversation`
-//! reads the earlier turns. `plan` has the types of a plan, `slot_scorer` says what a slot asks of
-//! a fact and scores facts, with `slot_words` and `feature_values`. `plan_question` combines these
-//! for the modules that make plans.
-//!
-//! These modules are, in order of importance for a turn: `sketch_plans` makes a plan of each likely
-//! sketch; `proposal` guesses shape and sketch of the program from the words. `by_words` makes
-//! plans by the words of the question. `follow_up` and `arithmetic` make those for other
-//! follow-ups, and for calculations with numbers.
+//! The modules in the order of the steps in docs/embedded-analyst.md: `wording` reads the text,
+//! with `operation_words` and `mention`. `conversation` reads the earlier turns, and `plan_question` has
+//! what they, the question and the page say. `proposal` guesses the shape and the sketch of the
+//! program. `follow_up`, `by_words`, `sketch_plans` and `arithmetic` make plans (`plan`). What a
+//! slot asks for, and how well a fact fits, is in `slot_scorer`, `slot_words` and `feature_values`.
 //!
 //! Unless a comment says otherwise, the priors, thresholds, factors and limits in this folder are
 //! set by hand, and no measurement of a single one is recorded. The trainer prints the accuracy of

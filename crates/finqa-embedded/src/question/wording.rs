@@ -166,6 +166,7 @@ impl Wording {
     /// "the next 36 months". `None` for one period, for more than ten, and for months that are no
     /// full years.
     pub(crate) fn periods_named(&self) -> Option<usize> {
+        // The empty word lets the last two words fill a window of three.
         let ended = std::iter::once("");
         let words: Vec<&str> = self.phrase.split_whitespace().chain(ended).collect();
         words.windows(3).find_map(|window| {

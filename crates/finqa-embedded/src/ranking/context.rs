@@ -2,7 +2,6 @@
 
 use std::cell::OnceCell;
 
-use crate::answering::variants::VARIANTS;
 use crate::expr::Expr;
 use crate::question::arithmetic::numbers_said;
 use crate::question::by_words::{ROLES, roles};
@@ -16,17 +15,16 @@ use crate::question::slot_words::weighted;
 use crate::question::wording::Wording;
 use crate::reading::facts::{Fact, Facts};
 use crate::reading::words::{is_stop, is_weak};
-use crate::shape::SHAPES;
 use crate::sketch::sketch;
 use finqa_core::question::{HistoryEntry, HistorySource};
 
-/// The names of plans with a weight of their own; all others count as "another". The network's
+/// The names of plans with a category of their own; all others share the last one. The network's
 /// weights depend on the order.
-pub(super) const PLAN_NAMES: [&str; 23] = [
-    "look-up", "relative change", "difference", "ratio", "sum", "average", "product", "comparison",
-    "return", "difference of returns", "constant", "conversion", "same again", "roll-forward",
-    "margin", "both", "series sum", "series average", "any parts", "any turns", "compound growth",
-    "same rate", "another",
+pub(super) const PLAN_NAMES: [&str; 21] = [
+    "look-up", "relative change", "difference", "ratio", "sum", "average", "comparison", "return",
+    "difference of returns", "constant", "conversion", "same again", "roll-forward", "margin",
+    "both", "series sum", "series average", "any parts", "any turns", "compound growth",
+    "same rate",
 ];
 
 /// The index of a plan's name in [`PLAN_NAMES`]; `None` if it is not listed.
@@ -168,7 +166,7 @@ impl<'a> ChoiceContext<'a> {
         }
     }
 
-    /// The log-odds of a shape, an index into [`SHAPES`].
+    /// The log-odds of a shape, an index into [`SHAPES`](crate::shape::SHAPES).
     pub(crate) fn odds_of_shape(&self, shape: usize) -> f64 {
         self.shape_odds.get(shape).copied().unwrap_or_default()
     }
@@ -183,6 +181,11 @@ impl<'a> ChoiceContext<'a> {
             odds,
             likelier: all.iter().filter(|other| **other > odds).count(),
         })
+    }
+
+    /// The log-odds of a candidate's sketch; 0 for a stand-alone question.
+    pub(crate) fn sketch_odds_of(&self, expr: &Expr) -> f64 {
+        self.sketch(expr).map_or(0.0, |sketch| sketch.odds)
     }
 
     /// True if an earlier turn has a literal too, with either sign.
@@ -285,9 +288,6 @@ impl QuestionWord {
         out
     }
 }
-
-/// The index of the first trait among the features of the linear model.
-pub(super) const FIRST_TRAIT: usize = SHAPES.len() + VARIANTS.len() - 1;
 
 /// True if two values are the same but for their signs and rounding errors.
 pub(super) fn same_size(a: f64, b: f64) -> bool {

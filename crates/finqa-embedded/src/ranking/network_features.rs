@@ -4,12 +4,10 @@
 use std::sync::OnceLock;
 
 use super::candidate::Candidate;
-use super::context::{
-    CandidateSketch, ChoiceContext, FIRST_TRAIT, PLAN_NAMES, plan_index, same_size, size,
-};
+use super::context::{CandidateSketch, ChoiceContext, PLAN_NAMES, plan_index, same_size, size};
 use super::operands::{self, OF_BOTH, OF_EACH, Operands};
 use super::question_features::{CUES, cues};
-use super::traits::TRAITS;
+use super::traits::{self, TRAITS};
 use crate::answering::variants::VARIANTS;
 use crate::distinct;
 use crate::expr::PageLeaf;
@@ -23,25 +21,24 @@ use crate::sketch::SKETCHES;
 type Feature = (&'static str, fn(&NetworkInput<'_>) -> f64);
 
 /// The first features; those of the facts, the traits and the cues follow. Their order is part of
-/// `weights/network.json`. "Kind" means shape, and "rule" means plan, as in that file. "Asked by
-/// itself" means `ChoiceContext::as_stand_alone`. The values for what is missing, such as -1, are
-/// set by hand, and the weights are fitted to them.
+/// `weights/network.json`. The values for what is missing, such as -1, are set by hand, and the
+/// weights are fitted to them.
 #[rustfmt::skip] // A table: rustfmt would give most of its rows four lines.
-const FIRST: [Feature; 55] = [
-    ("linear score", |s| s.candidate.linear.score),
-    ("behind the best linear score", |s| s.candidate.linear.behind),
-    ("rank by linear score", |s| count(s.candidate.linear.rank)),
-    ("candidates of the same value", |s| count(s.candidate.linear.votes)),
-    ("kind as proposed", |s| s.context.odds_of_shape(s.shape)),
-    ("rank of the kind", |s| {
+const FIRST: [Feature; 53] = [
+    ("rough score", |s| s.candidate.rough_score),
+    ("behind the best rough score", |s| s.best - s.candidate.rough_score),
+    ("rank by rough score", |s| count(s.rank)),
+    ("candidates of the same value", |s| count(s.candidate.votes)),
+    ("shape as proposed", |s| s.context.odds_of_shape(s.shape)),
+    ("rank of the shape", |s| {
         let odds = s.context.odds_of_shape(s.shape);
         count(s.context.shape_odds.iter().filter(|other| **other > odds).count())
     }),
-    ("lead of the likeliest kind", |s| lead(&s.context.shape_odds)),
+    ("lead of the likeliest shape", |s| lead(&s.context.shape_odds)),
     ("look-up as proposed", |s| s.context.odds_of_shape(0)),
-    ("kind", |s| count(s.shape)),
+    ("shape", |s| count(s.shape)),
     ("variant", |s| count(s.candidate.filled.variant)),
-    ("rule", |s| count(plan_index(s.plan).unwrap_or(PLAN_NAMES.len()))),
+    ("plan", |s| count(plan_index(s.plan).unwrap_or(PLAN_NAMES.len()))),
     ("pairing", |s| match s.plan.pairing {
         Pairing::Free => 0.0,
         Pairing::Periods => 1.0,
@@ -85,9 +82,7 @@ const FIRST: [Feature; 55] = [
     ("years asked for", |s| count(s.context.asked.years.len())),
     ("words", |s| count(s.context.words.len())),
     ("earlier turns", |s| count(s.context.earlier.len())),
-    ("asked by itself", |s| flag(s.context.as_stand_alone)),
-    ("rank in its kind", |s| count(s.candidate.linear.rank_in_shape)),
-    ("behind the best of its kind", |s| s.candidate.linear.behind_shape),
+    ("stand-alone", |s| flag(s.context.as_stand_alone)),
     ("value on the page", |s| flag(s.used.len() > 1 && s.value.is_some_and(|v| s.is_printed(v)))),
     ("words of no number's label", |s| s.context.uncovered(&s.candidate.filled.expr)),
     ("own history", |s| flag(s.context.own_history)),
@@ -101,13 +96,13 @@ const FIRST: [Feature; 55] = [
     ("sketch", |s| count(s.sketch.map_or(SKETCHES.len(), |sketch| sketch.index))),
 ];
 
-/// The features whose values number categories: kind, variant, rule and sketch. Each entry has the
-/// feature's index and the number of its values. The last rule is any plan that is not listed.
+/// The features whose values number categories: shape, variant, plan and sketch. Each entry has the
+/// feature's index and the number of its values. The last plan is any that is not listed.
 pub(crate) const CATEGORIES: [(usize, usize); 4] = [
     (8, SHAPES.len()),
     (9, VARIANTS.len()),
     (10, PLAN_NAMES.len() + 1),
-    (54, SKETCHES.len() + 1),
+    (52, SKETCHES.len() + 1),
 ];
 
 /// Number of features.
@@ -117,7 +112,7 @@ pub(crate) const NETWORK_FEATURES: usize =
 /// Features for which the network also sees the difference from the highest value of all
 /// candidates.
 const BELOW: [&str; 13] = [
-    "sketch as proposed", "kind as proposed", "slot score", "lowest slot score",
+    "sketch as proposed", "shape as proposed", "slot score", "lowest slot score",
     "first fact's score", "second fact's score", "first fact: question words",
     "second fact: question words", "first fact: share of its label",
     "second fact: share of its label", "both facts: words of both labels",
@@ -156,9 +151,10 @@ pub(crate) fn network_features(
     let operands = Operands::new(context, candidates.iter().map(|one| &one.filled.expr));
     let cues = cues(context);
     let mut out = Vec::with_capacity(candidates.len() * NETWORK_FEATURES);
-    for one in candidates {
+    let best = candidates.first().map_or(0.0, |one| one.rough_score);
+    for (rank, one) in candidates.iter().enumerate() {
         if let Some(plan) = plans.get(one.filled.plan) {
-            let seen = NetworkInput::new(context, plan, one, &operands);
+            let seen = NetworkInput::new(context, plan, one, &operands, (rank, best));
             of(&seen, &cues, &mut out);
         }
     }
@@ -194,19 +190,13 @@ fn compare(candidates: &mut [f64]) {
     }
 }
 
-/// Appends the features of a candidate; those that [`compare`] fills are zero. The traits are
-/// copied from its features for the linear model.
+/// Appends the features of a candidate; those that [`compare`] fills are zero.
 fn of(seen: &NetworkInput<'_>, cues: &[f64], out: &mut Vec<f64>) {
     out.extend(FIRST.iter().map(|(_, value)| value(seen)));
     operands::of(seen.context, seen.plan, &seen.used, seen.operands, out);
-    let from = out.len();
-    out.resize(from + TRAITS.len(), 0.0);
-    for (i, value) in &seen.candidate.features {
-        let at = i.checked_sub(FIRST_TRAIT).filter(|at| *at < TRAITS.len());
-        if let Some(slot) = at.and_then(|at| out.get_mut(from + at)) {
-            *slot = *value;
-        }
-    }
+    out.extend(traits::of(
+        seen.context, seen.plan, seen.candidate, seen.shape,
+    ));
     out.extend(cues);
     out.resize(out.len() + COMPARED, 0.0);
 }
@@ -217,6 +207,10 @@ struct NetworkInput<'a> {
     plan: &'a ProgramPlan,
     candidate: &'a Candidate,
     operands: &'a Operands,
+    /// Its position by rough score, from 0.
+    rank: usize,
+    /// The best rough score of all candidates.
+    best: f64,
     shape: usize,
     /// The leaves of the program without constants.
     leaves: Vec<&'a PageLeaf>,
@@ -233,6 +227,7 @@ impl<'a> NetworkInput<'a> {
         plan: &'a ProgramPlan,
         candidate: &'a Candidate,
         operands: &'a Operands,
+        (rank, best): (usize, f64),
     ) -> Self {
         let expr = &candidate.filled.expr;
         let leaves = expr.leaves().into_iter();
@@ -241,6 +236,8 @@ impl<'a> NetworkInput<'a> {
             plan,
             candidate,
             operands,
+            rank,
+            best,
             shape: shape(expr),
             leaves: leaves.filter(|leaf| !leaf.is_constant()).collect(),
             used: context.facts.of_expr(expr).collect(),
@@ -339,7 +336,7 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), all);
         let categories = CATEGORIES.map(|(at, _)| FIRST[at].0);
-        assert_eq!(categories, ["kind", "variant", "rule", "sketch"]);
+        assert_eq!(categories, ["shape", "variant", "plan", "sketch"]);
         assert_eq!(SHAPES.first(), Some(&"look-up"), "`look-up as proposed`");
     }
 }

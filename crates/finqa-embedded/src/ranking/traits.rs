@@ -1,10 +1,10 @@
-//! The traits: features of a candidate for both models. They say how its facts fit, what it repeats
-//! from earlier turns, what it leaves out of the question, and whether its value is plausible.
+//! The traits: features of a candidate's program. They say how its facts fit, what it repeats from
+//! earlier turns, what it leaves out of the question, and whether its value is plausible.
 
 use std::cmp::Ordering;
 
+use super::candidate::Candidate;
 use super::context::{ChoiceContext, same_size};
-use crate::answering::filling::FilledPlan;
 use crate::expr::Expr;
 use crate::question::conversation::EarlierTurn;
 use crate::question::feature_values::{count, flag};
@@ -16,7 +16,7 @@ use crate::shape::{SHAPES, alike, difference, holds};
 /// The names of the traits, in the order in which [`of`] returns their values. "Refers" means
 /// [`ChoiceContext::names_nothing_new`].
 pub(super) const TRAITS: [&str; 45] = [
-    "prior of the rule", "logarithm of the prior", "mean slot score", "lowest slot score",
+    "prior of the plan", "logarithm of the prior", "mean slot score", "lowest slot score",
     "behind the plan's best filling", "no open slot", "two or more open slots",
     "value of an earlier turn", "look-up of an earlier turn's value", "same as the turn before",
     "contains the last value", "contains the value before the last", "contains both",
@@ -29,8 +29,8 @@ pub(super) const TRAITS: [&str; 45] = [
     "look-up, minus kept", "look-up, minus dropped", "calculated, minus kept",
     "calculated, minus dropped", "outflow, minus kept", "outflow, minus dropped",
     "inflow, minus kept", "outflow asked, minus dropped", "table and text mixed",
-    "sum or ratio across columns", "rule for follow-ups", "kind as proposed",
-    "kind proposed first", "sketch as proposed", "sketch proposed first", "constant as asked",
+    "sum or ratio across columns", "plan by follow_up", "shape as proposed",
+    "shape proposed first", "sketch as proposed", "sketch proposed first", "constant as asked",
 ];
 
 /// Words with which a question asks for an outflow; "positive" asks for it without its minus.
@@ -39,9 +39,8 @@ const OUTFLOW: [&str; 14] = [
     "reduction", "charge", "expense", "expenses", "repurchases",
 ];
 
-/// The traits of a candidate. `best` is the slot score of its plan's best filling, and `shape` an
-/// index into [`SHAPES`]. The limits and divisors are set by hand, and the weights are fitted to
-/// the results.
+/// The traits of a candidate. `shape` is an index into [`SHAPES`]. The limits and divisors are set
+/// by hand, and the weights are fitted to the results.
 #[expect(
     clippy::too_many_lines,
     reason = "one list of values, in the order of the names in TRAITS"
@@ -49,10 +48,10 @@ const OUTFLOW: [&str; 14] = [
 pub(super) fn of(
     context: &ChoiceContext<'_>,
     plan: &ProgramPlan,
-    filled: &FilledPlan,
-    best: f64,
+    candidate: &Candidate,
     shape: usize,
 ) -> [f64; TRAITS.len()] {
+    let filled = &candidate.filled;
     let expr = &filled.expr;
     let read = PageUse::new(context, expr);
     let asked = context.asked;
@@ -84,7 +83,7 @@ pub(super) fn of(
         libm::log(plan.prior.max(0.01)),
         flag(open) * filled.score / 5.0,
         flag(open) * filled.lowest / 5.0,
-        flag(open) * (best - filled.score),
+        flag(open) * candidate.behind_plan,
         flag(!open),
         flag(plan.slots.len() > 1),
         flag(repeated),

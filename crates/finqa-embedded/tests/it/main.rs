@@ -9,6 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod example;
 mod own_questions;
 mod own_tables;
 mod pages;

@@ -7,7 +7,7 @@ use finqa_core::program::Program;
 use finqa_core::question::{
     Document, HistoryEntry, HistorySource, Question, QuestionKey, QuestionKind,
 };
-use finqa_embedded::training::{Pool, candidates};
+use finqa_embedded::training::candidates;
 use finqa_embedded::{EmbeddedAnalyst, EmbeddedAnswer};
 
 fn page() -> Document {
@@ -262,7 +262,7 @@ fn compared(table: &[&[&str]], text: &str) -> Vec<String> {
     let analyst = EmbeddedAnalyst::new();
     let question = question(&document, &[], text);
     let page = analyst.index(&document);
-    let all = candidates(&analyst, &page, &question, Pool::All).into_iter();
+    let all = candidates(&analyst, &page, &question).into_iter();
     all.map(|candidate| candidate.program).collect()
 }
 
