@@ -12,8 +12,8 @@ use crate::random::Random;
 /// memory.
 type Sparse = Vec<(u32, f32)>;
 
-/// Number of networks that are trained for the answers, with consecutive seeds. Six had no more right answers than
-/// three (docs/embedded-analyst.md, "What was tried").
+/// Number of networks that are trained for the answers, with consecutive seeds. Six had no more
+/// right answers than three (docs/embedded-analyst.md, "What was tried").
 pub const NETWORKS: u64 = 3;
 /// Number of hidden units of each. A multiple of 16, because the analyst sums 16 units at a time.
 const UNITS: usize = 64;

@@ -103,10 +103,10 @@ pub(crate) fn candidates(
 }
 
 /// A score that decides which candidates the network compares: the prior of the plan, how well the
-/// facts fit, the odds of shape and sketch, and less for a variant. The factors are set by hand, close to those that a
-/// linear model of all traits had learned. With it, 76.8 % of 1,446 stand-alone questions have a
-/// right candidate among the compared, and 95.1 % of 1,705 turns; of all candidates, 79.7 and
-/// 95.9 %.
+/// facts fit, the odds of shape and sketch, and less for a variant. The factors are set by hand,
+/// close to those that a linear model of all traits had learned. With it, 76.8 % of 1,446
+/// stand-alone questions have a right candidate among the compared, and 95.1 % of 1,705 turns; of
+/// all candidates, 79.7 and 95.9 %.
 fn rough_score(
     context: &ChoiceContext<'_>,
     plan: &ProgramPlan,

@@ -4,9 +4,8 @@
 use crate::expr::Expr;
 use crate::question::by_words::COMPOUND_GROWTH;
 use crate::question::mention::is_name;
-use crate::question::operation_words::{
-    COMPOUND, LARGEST, LEFT_OF_WHOLE, SMALLEST, STATISTICS, is_operation,
-};
+use crate::question::wording::ANNUALIZED;
+use crate::reading::cues::{Cue, is_operation, phrases_of};
 use crate::reading::facts::Facts;
 use crate::reading::text::stem;
 
@@ -22,8 +21,9 @@ use finqa_core::question::Question;
 /// in five are right (docs/embedded-analyst.md, "Confidence").
 pub(super) const SURE: f64 = 0.67;
 
-/// Phrases that ask for something, what that is, and whether an answer is of this kind.
+/// Cues and phrases that ask for something, what that is, and whether an answer is of this kind.
 type Request = (
+    &'static [Cue],
     &'static [&'static str],
     &'static str,
     fn(&RankedAnswer) -> bool,
@@ -32,14 +32,13 @@ type Request = (
 /// What programs usually cannot answer. The first that a question asks for, and that the answer is
 /// not after all, is the reason that is given.
 #[rustfmt::skip] // A table: rustfmt would give some of its rows six lines.
-const BEYOND: [Request; 7] = [
-    (&COMPOUND, "a compound rate", |best| best.plan_name == COMPOUND_GROWTH),
-    (&STATISTICS, "a statistic", |_| false),
-    (&LARGEST, "the largest or smallest of several", |_| false),
-    (&SMALLEST, "the largest or smallest of several", |_| false),
-    (&["which year", "what year", "which quarter", "which month", "when"], "a date", is_year),
-    (&LEFT_OF_WHOLE, "what is left of a whole", |best| best.program.contains("subtract(")),
-    (&["who", "where", "why", "how come"], "a name or a reason", |_| false),
+const BEYOND: [Request; 6] = [
+    (&[Cue::Compound], ANNUALIZED, "a compound rate", |best| best.plan_name == COMPOUND_GROWTH),
+    (&[], &["median", "deviation", "correlation"], "a statistic", |_| false),
+    (&[Cue::Largest, Cue::Smallest], &[], "the largest or smallest of several", |_| false),
+    (&[], &["which year", "what year", "which quarter", "which month", "when"], "a date", is_year),
+    (&[Cue::Except], &["remaining", "remainder", "rest"], "what is left of a whole", |best| best.program.contains("subtract(")),
+    (&[], &["who", "where", "why", "how come"], "a name or a reason", |_| false),
 ];
 
 fn is_year(best: &RankedAnswer) -> bool {
@@ -56,8 +55,9 @@ pub(crate) fn doubt(
     let (asked, value) = (context.asked, &best.value);
     let users_page = context.facts.users_page;
     let mut beyond = BEYOND.iter();
-    let beyond = beyond.find(|(said, _, answers)| asks(context, said) && !answers(best));
-    if let Some((_, what, _)) = beyond {
+    let beyond =
+        beyond.find(|(cues, said, _, answers)| asks(context, cues, said) && !answers(best));
+    if let Some((_, _, what, _)) = beyond {
         return Some(format!(
             "the question asks for {what}, which is not supported"
         ));
@@ -142,11 +142,11 @@ pub(super) fn is_of_text(answer: &EmbeddedAnswer, question: &Question) -> bool {
         })
 }
 
-/// True if the question has one of these phrases and the page does not. A page with the row "shares
-/// remaining available" can answer a question with "remaining".
-fn asks(context: &ChoiceContext<'_>, phrases: &[&str]) -> bool {
+/// True if the question has a phrase of these cues, or one of these phrases, and the page does not.
+/// A page with the row "shares remaining available" can answer a question with "remaining".
+fn asks(context: &ChoiceContext<'_>, cues: &[Cue], phrases: &[&'static str]) -> bool {
     let of_page = |phrase: &str| context.facts.vocabulary.get(&stem(phrase)).is_some();
-    let mut phrases = phrases.iter();
+    let mut phrases = phrases_of(cues).chain(phrases.iter().copied());
     phrases.any(|phrase| context.asked.says(&[phrase]) && !of_page(phrase))
 }
 

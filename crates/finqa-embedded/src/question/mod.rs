@@ -1,8 +1,8 @@
 //! Reads a question, its cues and the turns before it, and makes the plans that can answer it.
 //!
 //! The modules in the order of the steps in docs/embedded-analyst.md: `wording` reads the text,
-//! with `operation_words` and `mention`. `conversation` reads the earlier turns, and `plan_question` has
-//! what they, the question and the page say. `proposal` guesses the shape and the sketch of the
+//! with `mention` and `reading::cues`. `conversation` reads the earlier turns, and `plan_question`
+//! has what they, the question and the page say. `proposal` guesses the shape and the sketch of the
 //! program. `follow_up`, `by_words`, `sketch_plans` and `arithmetic` make plans (`plan`). What a
 //! slot asks for, and how well a fact fits, is in `slot_scorer`, `slot_words` and `feature_values`.
 //!
@@ -17,7 +17,6 @@ pub(super) mod conversation;
 pub(super) mod feature_values;
 pub(super) mod follow_up;
 pub(super) mod mention;
-pub(super) mod operation_words;
 pub(super) mod plan;
 pub(super) mod plan_question;
 pub(super) mod proposal;

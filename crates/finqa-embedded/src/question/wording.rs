@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use finqa_core::number::{Scale, UnitKind};
 
-use super::operation_words::{CHANGE, LARGEST, SMALLEST, SUM};
+use crate::reading::cues::{CHANGES, Cue, cue_at};
 use crate::reading::text::{TextToken, TokenKind, stem, tokenize};
 use crate::reading::words::is_weak;
 
@@ -16,6 +16,8 @@ pub(crate) struct Wording {
     /// The text as [`plain`] writes it: words in lower case, not stemmed, with a blank before and
     /// after each, so that phrases can be searched for as whole words.
     pub(crate) phrase: String,
+    /// What its phrases ask for. "Up" and "down" alone are left out, because of "made up of".
+    cues: Vec<Cue>,
     /// The years in order of mention. A range such as "2010-2013" has all its years.
     pub(crate) years: Vec<u16>,
     /// Computed on first use.
@@ -43,6 +45,7 @@ impl Wording {
         let tokens: Vec<_> = tokens.collect();
         let phrase = plain(&lower);
         Self {
+            cues: cues(&phrase),
             common: OnceCell::new(),
             years: years(&tokens, &phrase),
             tokens,
@@ -67,6 +70,11 @@ impl Wording {
     /// True if it has one of these phrases, as whole words.
     pub(crate) fn says(&self, phrases: &[&str]) -> bool {
         phrases.iter().any(|phrase| self.find(phrase).is_some())
+    }
+
+    /// True if one of its phrases is one of these cues.
+    pub(crate) fn has(&self, cues: &[Cue]) -> bool {
+        self.cues.iter().any(|own| cues.contains(own))
     }
 
     /// The first word of the question that has this stem, in lower case; the stem itself if there
@@ -126,7 +134,8 @@ impl Wording {
 
     /// True if the question has a word for a change or a difference.
     pub(crate) fn change(&self) -> bool {
-        self.says(&CHANGE)
+        // Not cues, because rows and columns of people's tables have these names.
+        self.has(CHANGES) || self.says(&["variance", "gain"])
     }
 
     /// True if the words ask for a relative change, not for a change in percentage points.
@@ -146,11 +155,11 @@ impl Wording {
 
     /// True if the question has a word for a share or a ratio.
     pub(crate) fn share(&self) -> bool {
-        self.says(&[
-            "ratio", "portion", "proportion", "fraction", "share of", "represent", "represents",
-            "represented", "in relation to", "percent of", "as a percent", "divided by",
-            "relative to",
-        ])
+        self.has(&[Cue::Ratio, Cue::ShareOf, Cue::AsShareOf])
+            || self.says(&[
+                "portion", "proportion", "fraction", "represent", "represents", "represented",
+                "in relation to", "as a percent", "divided by", "relative to",
+            ])
     }
 
     /// The kind of a quotient that the question asks for.
@@ -205,7 +214,18 @@ impl Wording {
 
     /// True if the question has a word for a sum.
     pub(crate) fn sum(&self) -> bool {
-        self.says(&SUM)
+        self.has(&[Cue::Sum, Cue::Plus])
+            || self.says(&["added", "altogether", "in total", "aggregate of"])
+    }
+
+    /// True if the question has a word for an average.
+    pub(crate) fn average(&self) -> bool {
+        self.has(&[Cue::Average])
+    }
+
+    /// True if the question has a word for growth at a constant rate.
+    pub(crate) fn compound(&self) -> bool {
+        self.has(&[Cue::Compound]) || self.says(ANNUALIZED)
     }
 
     /// True if it begins like a yes/no question, or compares after another clause without a
@@ -227,7 +247,7 @@ impl Wording {
     /// `true` if the largest of several is requested, `false` for the smallest; `None` if neither
     /// is, or both are.
     pub(crate) fn extreme(&self) -> Option<bool> {
-        let (most, least) = (self.says(&LARGEST), self.says(&SMALLEST));
+        let (most, least) = (self.has(&[Cue::Largest]), self.has(&[Cue::Smallest]));
         (most != least).then_some(most)
     }
 
@@ -239,6 +259,22 @@ impl Wording {
                 "greater than the", "which one is greater", "was greater", "is greater",
             ])
     }
+}
+
+/// Words for a yearly rate, which is taken for one of several years.
+pub(crate) const ANNUALIZED: &[&str] = &["annualized", "annualised"];
+
+/// The cues of a text by [`plain`], in its order.
+fn cues(phrase: &str) -> Vec<Cue> {
+    let words: Vec<&str> = phrase.split_whitespace().collect();
+    let (mut out, mut rest) = (Vec::new(), words.as_slice());
+    while let Some(first) = rest.first() {
+        let (cue, length) = cue_at(rest).map_or((None, 1), |(cue, length)| (Some(cue), length));
+        let alone = length == 1 && matches!(*first, "up" | "down");
+        out.extend(cue.filter(|_| !alone));
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    out
 }
 
 /// The byte offset of the blank before the first occurrence of these whole words in a text by

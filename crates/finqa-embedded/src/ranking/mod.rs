@@ -5,7 +5,8 @@
 //!
 //! Reading order: `context` is the question as all features see it. `network_features` computes all
 //! that the network sees of a candidate, with the help of `traits` (what its program does),
-//! `operands` (its facts) and `question_features` (the words of the question). `network` computes the scores.
+//! `operands` (its facts) and `question_features` (the words of the question). `network` computes
+//! the scores.
 //!
 //! The limits of features, and their values for what a candidate lacks (such as -20 for the score
 //! of a missing fact), are set by hand. The weights are fitted to these values, so other ones need

@@ -1,7 +1,6 @@
 //! Plans that combine several things or years: shares, sums, averages and comparisons.
 
 use super::super::mention::{operands, quantities, ratio_operands};
-use super::super::operation_words::AVERAGE;
 use super::super::plan::Pairing::{Free, Parts, Periods};
 use super::super::plan::{LOW, ProgramPlan, of_slots, slot};
 use super::super::plan_question::PlanQuestion;
@@ -67,7 +66,7 @@ pub(crate) fn sum(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
 /// their number.
 pub(crate) fn average(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let asked = q.asked;
-    if !asked.says(&AVERAGE)
+    if !asked.average()
         || asked.says(&["weighted average", "average price", "sum of"])
         || asked.years.len() < 2
         || asked.change()

@@ -4,7 +4,6 @@
 
 use std::collections::HashSet;
 
-use super::super::operation_words::AVERAGE;
 use super::super::plan::Pairing::Free;
 use super::super::plan::{ProgramPlan, slot};
 use super::super::plan_question::PlanQuestion;
@@ -31,7 +30,7 @@ pub(crate) fn series(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
     let one = [
         "weighted average", "price", "per", "each", "annual", "yearly",
     ];
-    let average = asked.says(&AVERAGE) && (span.is_some() || !asked.says(&one));
+    let average = asked.average() && (span.is_some() || !asked.says(&one));
     let sum = asked.sum() || asked.says(&["total", "in all", "all years", "aggregate"]);
     // `parts` adds and averages the years that a question names.
     if !(average || sum) || asked.percent() || asked.years.len() > 1 {

@@ -1,6 +1,5 @@
 //! Plans for compound growth, and for growth that continues at the same rate.
 
-use super::super::operation_words::COMPOUND;
 use super::super::plan::Pairing::Periods;
 use super::super::plan::{ProgramPlan, of_slots, slot};
 use super::super::plan_question::PlanQuestion;
@@ -18,7 +17,7 @@ pub(crate) const COMPOUND_GROWTH: &str = "compound growth";
 /// `(later / earlier) ^ (1 / years) - 1`.
 pub(crate) fn compound(q: &PlanQuestion<'_>) -> Option<ProgramPlan> {
     let asked = q.asked;
-    if !asked.says(&COMPOUND) {
+    if !asked.compound() {
         return None;
     }
     let (late, mut early) = q.two_periods()?;

@@ -8,6 +8,7 @@ use finqa_core::page::period::Period;
 use super::direct_answer::DirectAnswer;
 use super::operation::answer;
 use super::series::in_order;
+use crate::reading::cues::Cue;
 use crate::tables::find::{Amount, AmountKind};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing_if};
@@ -16,7 +17,6 @@ use crate::tables::question::asked::{Asked, Operation};
 use crate::tables::question::names::NamedConcept;
 use crate::tables::question::operand::Operand;
 use crate::tables::question::operands::{operand, says};
-use crate::tables::question::phrases::Cue;
 use crate::tables::question::token::Token;
 use crate::tables::words::is_light;
 

@@ -6,13 +6,13 @@ use finqa_core::regex;
 use regex::Regex;
 
 use super::direct_answer::DirectAnswer;
+use crate::reading::cues::Cue;
 use crate::tables::find::{Amount, AmountKind};
 use crate::tables::page::Tables;
 use crate::tables::question;
 use crate::tables::question::names::SumTerm;
 use crate::tables::question::operand::Operand;
 use crate::tables::question::operands::{has, operand};
-use crate::tables::question::phrases::Cue;
 use crate::tables::question::token::Token;
 use crate::tables::words::{SaidWord, VERBS, is_light, lists};
 

@@ -12,7 +12,7 @@ use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question::names::SumTerm;
 use crate::tables::question::operand::Operand;
-use crate::tables::question::phrases::NamedStatement;
+use crate::tables::question::token::NamedStatement;
 use crate::tables::words::brackets;
 
 impl Tables {

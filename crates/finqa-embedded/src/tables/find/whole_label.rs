@@ -7,12 +7,12 @@ use std::ops::Range;
 use finqa_core::page::period::Period;
 
 use super::keep;
+use crate::reading::cues::Cue;
 use crate::tables::page::Tables;
 use crate::tables::page::table::{Place, ReportRow};
 use crate::tables::question::asked::{Asked, Operation};
 use crate::tables::question::operand::Operand;
 use crate::tables::question::operands::{has, operand, says};
-use crate::tables::question::phrases::Cue;
 use crate::tables::question::token::{Token, TokenRole};
 use crate::tables::question::{self, follow_up};
 use crate::tables::words::{brackets, lists, plain_stems, same_word};

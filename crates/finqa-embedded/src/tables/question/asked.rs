@@ -1,10 +1,10 @@
 //! Reads what a question asks for: an operation and its operands.
 
 use super::operand::Operand;
-use super::operands::{CHANGES, SHARES, complete_pair, has, listed, operand, says};
-use super::phrases::Cue;
+use super::operands::{SHARES, complete_pair, has, listed, operand, says};
 use super::rank_question::{self, Ranking};
 use super::token::{Token, TokenRole};
+use crate::reading::cues::{CHANGES, Cue};
 use crate::tables::words::{SaidWord, VERBS, is_light, lists};
 
 /// A question as an operation on figures, before any table is searched.

@@ -7,7 +7,6 @@ pub(super) mod marks;
 pub(super) mod names;
 pub(super) mod operand;
 pub(super) mod operands;
-pub(super) mod phrases;
 pub(super) mod rank_question;
 pub(super) mod token;
 
@@ -17,13 +16,13 @@ use std::sync::LazyLock;
 use finqa_core::regex;
 use regex::{Captures, Regex};
 
+use crate::reading::cues::{Cue, cue_at};
 use crate::reading::text::stem;
 use crate::reading::words::long_form;
 use crate::tables::page::Tables;
 use crate::tables::words::{FILLERS, NOISE, STATES, VERBS, is_light, lists, stems};
 use marks::{LabelPlaces, Marks};
 use names::name_at;
-use phrases::{Cue, cue_at};
 use token::{Token, TokenRole};
 
 /// Adverbs inside the name of a figure that do not change it: "taxes actually paid".

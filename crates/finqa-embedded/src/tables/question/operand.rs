@@ -3,7 +3,7 @@
 use finqa_core::page::period::Period;
 
 use super::names::{Concept, ConceptName, Formula, NamedConcept, instead_of, name_at, quotients};
-use super::phrases::NamedStatement;
+use super::token::NamedStatement;
 use crate::reading::text::stem;
 use crate::tables::page::table::Place;
 use crate::tables::words::{SaidWord, stems};

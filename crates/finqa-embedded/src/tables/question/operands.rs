@@ -1,18 +1,12 @@
 //! Builds the operands of a question from its tokens.
 
 use super::operand::Operand;
-use super::phrases::Cue;
 use super::token::{Token, TokenRole};
+use crate::reading::cues::Cue;
 use crate::tables::words::{SaidWord, VERBS, is_light, plain_stems};
 
 /// The stem in [`Operand::except`] that separates two names that are left out.
 pub(crate) const AND: &str = ",";
-
-/// Cues for the change of a figure.
-#[rustfmt::skip]
-pub(crate) const CHANGES: &[Cue] = &[
-    Cue::Change, Cue::Difference, Cue::Fall, Cue::Growth, Cue::Improve, Cue::Points, Cue::Rise,
-];
 
 /// Cues that ask for a percentage. A figure or a change can be asked for with them.
 pub(crate) const SHARES: &[Cue] = &[Cue::Percent, Cue::Share];

@@ -4,8 +4,8 @@
 use super::names::name_at;
 use super::operand::Operand;
 use super::operands::{has, operand, says};
-use super::phrases::Cue;
 use super::token::{Token, TokenRole};
+use crate::reading::cues::Cue;
 use crate::tables::words::{SaidWord, lists, stems};
 
 /// How the parts of a whole are compared.
