@@ -369,6 +369,8 @@ fn a_figure_that_is_up_has_risen() {
         ("Is revenue up year over year?", "no"),
         ("Did net income rise y/y in 2031?", "yes"),
         ("Is net income up more than 5% in 2031?", ""),
+        ("What is net income up by in 2031?", "51"),
+        ("What was net income up in 2031?", "51"),
         ("What was net income in 2031?", "144"),
     ];
     assert_answers("10k.htm", &read, &questions);

@@ -2,8 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::analyst_questions::{ask, opened};
-use crate::analyst_sides::{assert_answers, assert_conversation};
+use crate::analyst_questions::{ask, opened, table};
+use crate::analyst_sides::{assert_answers, assert_conversation, page};
 use crate::support::cli::Workplace;
 
 fn is_sure(read: &Json) -> bool {
@@ -171,4 +171,52 @@ fn a_total_and_another_figure_may_be_two_figures() {
         let read = ask(&place, question);
         assert_eq!(is_sure(&read), is_sum, "{question}: {read}");
     }
+}
+
+/// A part of the question was ignored, and the rest was surely the answer.
+#[test]
+fn every_period_and_every_part_of_a_question_is_answered() {
+    let rows: &[&[&str]] = &[
+        &["", "2031", "2030", "2029"],
+        &["Net sales", "1,000", "800", "640"],
+        &["Research and development", "90", "72", "64"],
+        &["Net income", "144", "93", "56"],
+    ];
+    let read = page("", &[table("CONSOLIDATED STATEMENTS OF INCOME", rows)]);
+    let questions = [
+        (
+            "R&D as a % of net sales, 2029 2030 2031",
+            "10.0%; 9.0%; 9.0%",
+        ),
+        (
+            "What was R&D as a percentage of sales in 2031 and 2030?",
+            "9.0%; 9.0%",
+        ),
+        ("net margin 2031 vs 2030", "14.4%; 11.6%"),
+        ("net sales 2031 vs 2030", "1,000 million; 800"),
+        ("net sales 2031 vs 2030, percent change", "25.0%"),
+        ("By how much did net sales change in 2031 vs 2030?", "200"),
+        (
+            "net sales in 2031 and growth vs 2030", "1,000 million; 25.0%",
+        ),
+        (
+            "net income 2031 and by how many percent it rose",
+            "144 million; 54.8%",
+        ),
+        ("net margin in 2031 and its change vs 2030", ""),
+        (
+            "Net sales in 2031 were how many times those of 2030?",
+            "1.25",
+        ),
+        (
+            "In what year was net income highest, 2029, 2030 or 2031?",
+            "2031",
+        ),
+        ("Net sales up how much in 2031?", "200"),
+        (
+            "How often were net sales above net income in 2031 and 2030?",
+            "",
+        ),
+    ];
+    assert_answers("report.html", &read, &questions);
 }

@@ -4,6 +4,7 @@ use finqa_core::number::UnitKind;
 use finqa_core::page::period::Period;
 
 use super::direct_answer::DirectAnswer;
+use super::series::in_order;
 use crate::expr::turn_sign;
 use crate::operations;
 use crate::reading::outflow::names_cost;
@@ -28,7 +29,7 @@ impl Tables {
         let lacking = operands.iter().any(lacks);
         missing_if(lacking, "the page does not have all of these periods")?;
         let (answer, amounts) = match &asked.operation {
-            Operation::Figure if of.spans.len() > 1 && !of.through => return self.each(of),
+            Operation::Figure if of.spans.len() > 1 && !of.through => return self.each(asked, of),
             Operation::Figure => {
                 let found = self.one(of)?;
                 (self.look_up(found.clone(), of), vec![found])
@@ -47,9 +48,18 @@ impl Tables {
                     .at
                     .filter(|_| operands.len() == 1 && !asked.relative);
                 let own = row.and_then(|at| self.may_be_own_change(&at));
-                (change.or_doubt(own), pair.into())
+                let change = change.or_doubt(own);
+                if asked.with_figure {
+                    let points = change.kind != UnitKind::Number && !asked.relative;
+                    missing_if(points, "the question asks for a percentage and its change")?;
+                    let [late, _] = &pair;
+                    let figure = self.look_up(late.clone(), of);
+                    let change = self.doubted(change, asked, &pair);
+                    return in_order([figure, change].into_iter());
+                }
+                (change, pair.into())
             }
-            Operation::Ratio => return self.ratio(asked, operands),
+            Operation::Ratio => return self.ratios(asked, operands),
             Operation::Compound => {
                 let pair = self.pair(asked)?;
                 (compound(pair.clone(), of)?, pair.into())
@@ -89,6 +99,34 @@ impl Tables {
             .or_else(|| amounts.iter().find_map(|one| one.doubt.clone()))
             .or_else(|| self.unmet(amounts, asked));
         DirectAnswer { doubt, ..answer }
+    }
+
+    /// One figure divided by another, in each of the periods that the question lists: "R&D as a
+    /// percentage of sales in 2030 and 2031".
+    fn ratios(&self, asked: &Asked, operands: &[Operand]) -> TableResult<DirectAnswer> {
+        let all = operands
+            .iter()
+            .map(|of| &of.spans)
+            .max_by_key(|spans| spans.len());
+        let spans = all.map_or(&[][..], Vec::as_slice);
+        let listed = |of: &Operand| !of.through && (of.spans.is_empty() || of.spans == spans);
+        if spans.len() < 2 || !operands.iter().all(listed) {
+            return self.ratio(asked, operands);
+        }
+        let one = |span: &Period| {
+            let of = |of: &Operand| of.of_spans(vec![*span]);
+            let operands: Vec<Operand> = operands.iter().map(of).collect();
+            let asked = Asked {
+                operands: operands.clone(),
+                ..asked.clone()
+            };
+            self.ratio(&asked, &operands)
+        };
+        let found: Vec<DirectAnswer> = spans.iter().map(one).collect::<TableResult<_>>()?;
+        Ok(DirectAnswer {
+            name: "series",
+            ..in_order(found.into_iter())?
+        })
     }
 
     /// One figure divided by another. If both operands find one cell, it is the answer if it is a

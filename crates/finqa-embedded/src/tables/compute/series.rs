@@ -7,7 +7,7 @@ use super::direct_answer::DirectAnswer;
 use crate::tables::find::fit::FitFigure;
 use crate::tables::find::{Amount, places};
 use crate::tables::page::{Doubt, TableResult, Tables, missing_if, open_if};
-use crate::tables::question::asked::Which;
+use crate::tables::question::asked::{Asked, Which};
 use crate::tables::question::operand::Operand;
 
 impl Tables {
@@ -72,7 +72,7 @@ impl Tables {
 
     /// The figures of several periods, in the order asked, as one answer. A doubt about one is a
     /// doubt about all.
-    pub(crate) fn each(&self, of: &Operand) -> TableResult<DirectAnswer> {
+    pub(crate) fn each(&self, asked: &Asked, of: &Operand) -> TableResult<DirectAnswer> {
         let undated = of.of_spans(Vec::new());
         let figure = |span: &Period| self.figure(&undated, Some(*span));
         let found: Vec<Amount> = of.spans.iter().map(figure).collect::<TableResult<_>>()?;
@@ -82,11 +82,12 @@ impl Tables {
         let named = of.names.len() + usize::from(!of.words.is_empty()) + usize::from(of.total);
         let figures: Vec<&FitFigure> = found.iter().filter_map(|one| one.at.as_ref()).collect();
         let two = self.may_be_two(of, &figures).filter(|_| named > 1);
+        let unread = self.unread(asked, &figures).or(two);
         let answers = found.into_iter().map(|one| DirectAnswer {
             doubt: one.doubt.clone().or_else(|| self.scale_doubt(&one)),
             ..self.look_up(one, of)
         });
-        let series = in_order(answers)?.or_doubt(two);
+        let series = in_order(answers)?.or_doubt(unread);
         Ok(DirectAnswer {
             name: "series",
             ..series

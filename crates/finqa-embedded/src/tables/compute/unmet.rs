@@ -17,22 +17,9 @@ impl Tables {
     /// provide.
     pub(crate) fn unmet(&self, amounts: &[Amount], asked: &Asked) -> Option<Doubt> {
         let figures: Vec<&FitFigure> = amounts.iter().filter_map(|one| one.at.as_ref()).collect();
-        let name = |one: &&FitFigure| self.full_name(one.place).to_lowercase();
         let why = |why: &str| Some(Doubt::missing(why));
-        // "Quarterly sales" are those of a quarter.
-        let of_part = |word: &str| {
-            let months = match word {
-                "quarterly" => 3,
-                "monthly" => 1,
-                _ => return false,
-            };
-            let mut periods = figures.iter().map(|one| one.period);
-            periods.all(|period| period.is_some_and(|period| period.length() == months))
-        };
-        let says = |word: &String| figures.iter().any(|one| name(one).contains(word));
-        let mut unused = asked.unused.iter().filter(|word| !of_part(word));
-        if let Some(word) = unused.find(|word| !says(word)) {
-            return why(&format!("the question also says {:?}", word.trim()));
+        if let Some(unread) = self.unread(asked, &figures) {
+            return Some(unread);
         }
         // A row of the balance sheet that is not a total may be only one of the two parts of a
         // balance. In a note, its label says so.
@@ -50,16 +37,39 @@ impl Tables {
         if let Some(two) = operands.find_map(|of| self.may_be_two(of, &figures)) {
             return Some(two);
         }
-        let of_all = |one: &&FitFigure| {
-            let mut periods = asked.operands.iter().flat_map(|of| &of.spans);
-            periods.all(|period| self.is_of(one.period, period))
+        // Each figure is of the periods of its operand: "sales in 2031 over those in 2030".
+        let of_all = |(at, one): (usize, &Amount)| {
+            let own = asked.operands.get(at).or_else(|| asked.operands.first());
+            let mut periods = own.into_iter().flat_map(|of| &of.spans);
+            periods.all(|period| one.at.is_none_or(|one| self.is_of(one.period, period)))
         };
         let once = matches!(asked.operation, Operation::Figure | Operation::Ratio);
-        let unmet = once && !figures.iter().all(of_all) || !self.has_periods(amounts, asked);
+        let unmet = once && !amounts.iter().enumerate().all(of_all);
+        let unmet = unmet || !self.has_periods(amounts, asked);
         if unmet && self.is_report() {
             return why("the question names several periods");
         }
         amounts.iter().find_map(|one| self.scale_doubt(one))
+    }
+
+    /// The doubt that the question has a word that was not read and that no figure is named by.
+    pub(crate) fn unread(&self, asked: &Asked, figures: &[&FitFigure]) -> Option<Doubt> {
+        // "Quarterly sales" are those of a quarter.
+        let of_part = |word: &str| {
+            let months = match word {
+                "quarterly" => 3,
+                "monthly" => 1,
+                _ => return false,
+            };
+            let mut periods = figures.iter().map(|one| one.period);
+            periods.all(|period| period.is_some_and(|period| period.length() == months))
+        };
+        let name = |one: &&FitFigure| self.full_name(one.place).to_lowercase();
+        let says = |word: &String| figures.iter().any(|one| name(one).contains(word));
+        let mut unused = asked.unused.iter().filter(|word| !of_part(word));
+        let word = unused.find(|word| !says(word))?;
+        let why = format!("the question also says {:?}", word.trim());
+        Some(Doubt::missing(&why))
     }
 
     /// The doubt that an operand with "and" names two figures. It names one if the label of one of

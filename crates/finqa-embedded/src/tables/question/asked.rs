@@ -1,7 +1,9 @@
 //! Reads what a question asks for: an operation and its operands.
 
 use super::operand::Operand;
-use super::operands::{SHARES, complete_pair, has, listed, operand, says};
+use super::operands::{
+    SHARES, complete_pair, has, has_figure_before_change, listed, operand, says,
+};
 use super::rank_question::{self, Ranking};
 use super::token::{Token, TokenRole};
 use crate::reading::cues::{CHANGES, Cue};
@@ -18,6 +20,8 @@ pub(crate) struct Asked {
     pub(crate) relative: bool,
     /// True if the only period is the earlier one of a change: "since 2019".
     pub(crate) since: bool,
+    /// True if the later figure of a change is asked for too: "sales in 2031 and their growth".
+    pub(crate) with_figure: bool,
     /// Words that ask for something that was not read. The answer is then only a guess.
     pub(crate) unused: Vec<String>,
     /// Stems of the parts that a ranking leaves out: "apart from the United States".
@@ -40,6 +44,7 @@ impl Asked {
             operands,
             relative: false,
             since: false,
+            with_figure: false,
             unused: Vec::new(),
             left_out: Vec::new(),
         }
@@ -140,7 +145,7 @@ const NEUTRAL: &[Cue] = &[
 
 // The last form has no cue, so it reads what no form before it does.
 #[rustfmt::skip] // A table: rustfmt would give each of its rows eight lines.
-static FORMS: [Form; 25] = [
+static FORMS: [Form; 26] = [
     // yes/no, cues, places of the operands, operation, may be relative, further cues
     Form(true, &[Cue::More], Sides(Cue::Or), Operation::Larger { largest: true }, false, &[]),
     Form(true, &[Cue::Less], Sides(Cue::Or), Operation::Larger { largest: false }, false, &[]),
@@ -158,6 +163,7 @@ static FORMS: [Form; 25] = [
     Form(false, &[Cue::ShareOf], Sides(Cue::ShareOf), Operation::Ratio, true, PERCENT),
     Form(false, &[Cue::ShareOf], WholeFirst(Cue::ShareOf), Operation::Ratio, true, PERCENT),
     Form(false, &[Cue::Covers], Sides(Cue::Covers), Operation::Ratio, false, &[Cue::Multiple]),
+    Form(false, &[Cue::Multiple], Sides(Cue::Multiple), Operation::Ratio, false, &[]),
     Form(false, &[Cue::Multiple], WholeFirst(Cue::Multiple), Operation::Ratio, false, &[]),
     Form(false, &[Cue::More], Sides(Cue::Than), Operation::Difference, true, COMPARED),
     Form(false, &[Cue::Less], Reversed(Cue::Than), Operation::Difference, false, COMPARED),
@@ -209,8 +215,10 @@ pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
     };
     let kept = tokens.iter().filter(|token| !(both && joins(token)));
     let tokens: &[Token] = &kept.cloned().collect::<Vec<Token>>();
-    // "Which was larger, A or B?" has the same forms as "Was A or B larger?".
-    let yes_no = tokens.first()?.is_in(YES_NO) || has(tokens, &[Cue::Or]);
+    // "Which was larger, A or B?" has the same forms as "Was A or B larger?". "In which year was A
+    // highest, 2030 or 2031?" asks for a period.
+    let of_time = matches!(wanted_answer(tokens), Some((Which::Period(_), _)));
+    let yes_no = tokens.first()?.is_in(YES_NO) || has(tokens, &[Cue::Or]) && !of_time;
     if !yes_no && let Some(extreme) = extreme(tokens, single) {
         return extreme;
     }
@@ -228,6 +236,9 @@ pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
         let ago = token.cue() == Some(Cue::YearAgo) && token.text.starts_with("a year");
         of_each && token.is_of_each() || token.is_of_part() || ago && !moves
     };
+    asked.with_figure = asked.operation == Operation::Difference
+        && asked.only().is_some()
+        && has_figure_before_change(tokens);
     let unmet = tokens.iter().find(is_unmet);
     asked.unused.extend(unmet.map(|token| token.text.clone()));
     Some(asked)
@@ -278,7 +289,16 @@ impl Form {
             // A percentage that is asked for is then the result, not a printed figure.
             one.percent &= !divided;
         }
-        let applied = self.applied(&mut operands, single)?;
+        let mut applied = self.applied(&mut operands, single)?;
+        // "Sales 2031 vs 2030" asks for both; with "change" or "percent", for the change.
+        let both = |of: &Operand| of.spans.len() > 1 && !of.through;
+        let says_change = relative || has(tokens, CHANGES) || has(tokens, &[Cue::YearAgo]);
+        if let (Operation::Difference, [of]) = (&applied, operands.as_slice())
+            && !(single || says_change)
+            && both(of)
+        {
+            applied = Operation::Figure;
+        }
         // "Net loans to total loans" may be a ratio, but "payments to suppliers" is one figure.
         let named = |side| operand(side, None).is_some_and(|of| of.is_named());
         let joined = split(tokens, Cue::To)
@@ -439,9 +459,9 @@ fn extreme(tokens: &[Token], single: bool) -> Option<Option<Asked>> {
         return None;
     }
     let cues: &[Cue] = if single {
-        &[Cue::Share, Cue::Percent]
+        &[Cue::Share, Cue::Percent, Cue::Or]
     } else {
-        &[Cue::And]
+        &[Cue::And, Cue::Or]
     };
     let cues = [cues, &[Cue::Largest, Cue::Smallest]].concat();
     let of = operand(rest, Some(&cues)).filter(|_| largest != smallest);

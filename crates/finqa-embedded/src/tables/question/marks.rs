@@ -34,7 +34,7 @@ static STATEMENT: LazyLock<Regex> = LazyLock::new(|| {
 /// Both parts of a balance: what is due within a year, and what is due later.
 static BOTH_TERMS: LazyLock<Regex> = LazyLock::new(|| {
     regex!(
-        r"\b(?:both )?(?:(?:current|short)(?:[- ]term)?,? (?:and|plus|\+) (?:non-?current|long)(?:[- ]term)?|(?:non-?current|long)(?:[- ]term)? (?:and|plus|\+) (?:current|short)(?:[- ]term)?)(?: (?:parts?|portions?))?\b|\bshort- and long-term\b"
+        r"\b(?:both )?(?:(?:current|short)(?:[- ]term)?,? (?:and|plus|\+) (?:non[- ]?current|long)(?:[- ]term)?|(?:non[- ]?current|long)(?:[- ]term)? (?:and|plus|\+) (?:current|short)(?:[- ]term)?)(?: (?:parts?|portions?))?\b|\bshort- and long-term\b"
     )
 });
 

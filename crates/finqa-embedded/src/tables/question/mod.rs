@@ -49,7 +49,7 @@ static THIS_PERIOD: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Words that can follow "up" or "down" in "is revenue up in 2031?".
 const AFTER_DIRECTION: &str =
-    "in from for on over since compared during this the at year versus vs against yoy";
+    "in from for on over since compared during this the at year versus vs against yoy by how";
 
 /// "Per share" in the name of a figure: "earnings per diluted share".
 static PER_SHARE: LazyLock<Regex> = LazyLock::new(|| {
@@ -265,9 +265,11 @@ impl Tokens<'_> {
         while self.next_start().is_some_and(|at| at <= start)
             && let Some((range, role)) = self.marks.next()
         {
-            // "2019-2021" has two ends and gets a dash between them; "2019, 2020" is a list.
+            // "2019-2021" has two ends and gets a dash between them; "2019, 2020" and "2019 2020" are
+            // lists.
             let between = self.lower.get(self.end..range.start).unwrap_or_default();
-            let dated = self.ends_in_period() && !between.contains(',');
+            let is_list = between.contains(',') || between.trim().is_empty();
+            let dated = self.ends_in_period() && !is_list;
             self.end = range.end;
             let text = self.lower.get(range).unwrap_or_default().to_owned();
             if dated && matches!(role, TokenRole::Period(_)) {
@@ -375,13 +377,15 @@ impl QuestionWords<'_> {
     /// True for "up" in "is revenue up in 2031?", but not in "what is it made up of?".
     fn is_direction(&self, at: usize, before: &Tokens<'_>) -> bool {
         let mut texts = self.texts.iter();
-        let leads = texts.find(|text| !lists("by how much far", text));
+        let leads = texts.find(|text| !lists("what by how much far", text));
         let asks = leads.is_some_and(|first| lists("is are was were", first));
         let named = before
             .out
             .last()
             .is_some_and(|last| !last.stems().is_empty());
         let next = self.texts.get(at + 1);
+        // "Interest expense up how much in 2031?"
+        let asks = asks || next == Some(&"how");
         let ends = next.is_none_or(|next| {
             let mark = before
                 .next_start()
