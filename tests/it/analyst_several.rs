@@ -178,45 +178,122 @@ fn a_total_and_another_figure_may_be_two_figures() {
 fn every_period_and_every_part_of_a_question_is_answered() {
     let rows: &[&[&str]] = &[
         &["", "2031", "2030", "2029"],
-        &["Net sales", "1,000", "800", "640"],
-        &["Research and development", "90", "72", "64"],
+        &["Net sales", "1,000", "820", "640"],
+        &["Cost of sales", "600", "500", "420"],
+        &["Gross profit", "400", "320", "220"],
+        &["Research and development", "90", "82", "48"],
+        &["Interest expense", "12", "15", "10"],
         &["Net income", "144", "93", "56"],
     ];
-    let read = page("", &[table("CONSOLIDATED STATEMENTS OF INCOME", rows)]);
+    let balances: &[&[&str]] = &[
+        &["", "December 31, 2031", "December 31, 2030"],
+        &["Current assets:"],
+        &["Cash", "700", "520"],
+        &["Total assets", "900", "700"],
+        &["Current liabilities:"],
+        &["Deferred revenue, current", "20", "10"],
+        &["Total current liabilities", "120", "110"],
+        &["Deferred revenue, non-current", "300", "260"],
+        &["Total liabilities", "420", "370"],
+    ];
+    let read = page(
+        "",
+        &[
+            table("CONSOLIDATED STATEMENTS OF INCOME", rows),
+            table("CONSOLIDATED BALANCE SHEETS", balances),
+        ],
+    );
     let questions = [
         (
             "R&D as a % of net sales, 2029 2030 2031",
-            "10.0%; 9.0%; 9.0%",
+            "7.5%; 10.0%; 9.0%",
         ),
         (
             "What was R&D as a percentage of sales in 2031 and 2030?",
-            "9.0%; 9.0%",
+            "9.0%; 10.0%",
         ),
-        ("net margin 2031 vs 2030", "14.4%; 11.6%"),
-        ("net sales 2031 vs 2030", "1,000 million; 800"),
-        ("net sales 2031 vs 2030, percent change", "25.0%"),
-        ("By how much did net sales change in 2031 vs 2030?", "200"),
         (
-            "net sales in 2031 and growth vs 2030", "1,000 million; 25.0%",
+            "R&D as a percentage of net sales in 2031 vs 2029",
+            "9.0%; 7.5%",
+        ),
+        (
+            "R&D as a share of net sales in each of the last three years",
+            "7.5%; 10.0%; 9.0%",
+        ),
+        ("net income margin 2031 vs 2030", "14.4%; 11.3%"),
+        ("net sales 2031 vs 2030", "1,000 million; 820"),
+        ("net sales 2031 vs 2030, percent change", "22.0%"),
+        ("By how much did net sales change in 2031 vs 2030?", "180"),
+        ("net sales up by how much 2031 vs 2030", "180"),
+        ("net sales 2031 versus cost of sales 2030", ""),
+        ("increase in net income in 2031 vs the increase in 2030", ""),
+        // A figure and what is computed from it.
+        (
+            "net sales in 2031 and growth vs 2030", "1,000 million; 22.0%",
+        ),
+        (
+            "net income in 2030 and the growth to 2031",
+            "93 million; 54.8%",
+        ),
+        (
+            "net income in 2031 and its growth in 2030",
+            "144 million; 66.1%",
         ),
         (
             "net income 2031 and by how many percent it rose",
             "144 million; 54.8%",
         ),
+        (
+            "net income 2031 and 2030 and the change",
+            "144 million; 93 million; 51",
+        ),
+        (
+            "net income in 2031 and the change in dollars and percent",
+            "",
+        ),
         ("net margin in 2031 and its change vs 2030", ""),
+        ("R&D in 2031 and its share of net sales", ""),
+        (
+            "Deferred revenue (current and non current) 2031 and its change",
+            "320 million; 50",
+        ),
+        ("Deferred revenue (current and non current) in 2031", "320"),
+        // How many times, and among which years.
         (
             "Net sales in 2031 were how many times those of 2030?",
-            "1.25",
+            "1.22",
+        ),
+        (
+            "In 2031, how many times net income were net sales?",
+            "6.944",
+        ),
+        (
+            "How many times is interest expense covered by gross profit in 2031?",
+            "33.333",
         ),
         (
             "In what year was net income highest, 2029, 2030 or 2031?",
             "2031",
         ),
-        ("Net sales up how much in 2031?", "200"),
+        ("Net sales up how much in 2031?", "180"),
+        ("By how much did net sales fall in 2031?", ""),
+        ("net sales 2029 2030 2031 in total", ""),
         (
             "How often were net sales above net income in 2031 and 2030?",
             "",
         ),
     ];
     assert_answers("report.html", &read, &questions);
+    let place = Workplace::new();
+    place.write("report.html", &read);
+    let turns = [
+        ("R&D as a % of net sales in 2031", "9.0%"),
+        ("and interest expense?", ""),
+    ];
+    assert_conversation(&place, "report.html", &turns);
+    let turns = [
+        ("net sales in 2031 and their growth", "1,000 million; 22.0%"),
+        ("what about 2030?", ""),
+    ];
+    assert_conversation(&place, "report.html", &turns);
 }

@@ -146,7 +146,12 @@ pub(super) fn is_of_text(answer: &EmbeddedAnswer, question: &Question) -> bool {
 /// A page with the row "shares remaining available" can answer a question with "remaining".
 fn asks(context: &ChoiceContext<'_>, cues: &[Cue], phrases: &[&'static str]) -> bool {
     let of_page = |phrase: &str| context.facts.vocabulary.get(&stem(phrase)).is_some();
-    let mut phrases = phrases_of(cues).chain(phrases.iter().copied());
+    let said: Vec<&str> = phrases_of(cues).collect();
+    // "At its highest" says no more than "highest".
+    let has_other =
+        |phrase: &&str| phrase.contains(' ') && phrase.split(' ').any(|word| said.contains(&word));
+    let said = said.iter().filter(|phrase| !has_other(phrase));
+    let mut phrases = said.chain(phrases).copied();
     phrases.any(|phrase| context.asked.says(&[phrase]) && !of_page(phrase))
 }
 

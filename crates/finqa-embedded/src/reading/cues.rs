@@ -33,7 +33,7 @@ pub(crate) enum Cue {
     Smallest,
     Sum,
     Total,
-    // What joins operands
+    // What joins operands or is about one of them
     And,
     AsShareOf,
     DividedBy,
@@ -56,13 +56,16 @@ pub(crate) enum Cue {
     Multiple,
     /// A ratio: "how often does A cover B?"
     Covers,
-    /// A comparison with the same period of the year before.
+    /// The same ratio with its sides exchanged: "how many times is B covered by A?"
+    CoveredBy,
+    /// A comparison with the same period of the year before. It has no phrase here, because
+    /// `tables::question::marks` reads it.
     YearAgo,
 }
 
 /// The phrases of each cue, separated by `|`. No phrase has two cues.
 #[rustfmt::skip] // A table: rustfmt would break its rows.
-const CUES: [(Cue, &str); 32] = [
+const CUES: [(Cue, &str); 33] = [
     (Cue::Average, "average|mean|averaged|on average"),
     (Cue::Change, "change|changes|changed|fluctuation|fluctuate|fluctuated|variation|vary|varies|varied"),
     (Cue::Compound, "compound annual growth rate|compound annual growth|compound growth rate|compound annual rate|compounded annual growth rate|cagr|annualized growth rate|compound|compounded"),
@@ -92,6 +95,7 @@ const CUES: [(Cue, &str); 32] = [
     (Cue::Except, "excluding|without|other than|apart from|aside from|except|except for|left out|leaving out|not counting|not including|exclusive of|outside|not"),
     (Cue::Multiple, "how many times|how many times over|what multiple of|multiple of"),
     (Cue::Covers, "cover|covers|covered"),
+    (Cue::CoveredBy, "covered by|covered how many times by|how many times covered by"),
     (Cue::Than, "than"),
     (Cue::To, "to"),
     (Cue::Versus, "compared to|compared with|versus|vs|against"),
@@ -134,9 +138,10 @@ pub(crate) fn phrases_of(cues: &[Cue]) -> impl Iterator<Item = &'static str> {
     of.map(|(_, phrase)| phrase)
 }
 
-/// Words for operations that are in no phrase.
-const OTHER: &str =
-    "annual yearly point fraction portion proportion aggregate fastest slowest altogether";
+/// Words of questions that ask for an operation and are in no phrase, some of them because they
+/// also name rows.
+const OTHER: &str = "yearly aggregate fastest slowest altogether gain variance median deviation \
+    correlation remaining remainder rest annualised";
 
 static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     let said = phrases().flat_map(|(_, phrase)| phrase.split(' '));
@@ -144,7 +149,7 @@ static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     words.map(|word| stem(word).into_owned()).collect()
 });
 
-/// True if the stem is that of a word with which questions ask for an operation.
+/// True if the stem is that of a word in a phrase for an operation, which the page need not have.
 pub(crate) fn is_operation(stem: &str) -> bool {
     STEMS.contains(stem)
 }

@@ -94,6 +94,10 @@ impl Tables {
         if self.spelled(&turn.text).is_some() {
             return Some("the question before it spells out a formula".to_owned());
         }
+        let asked = turn.asked.as_ref();
+        if asked.is_some_and(|asked| asked.figure.is_some()) {
+            return Some("the question before it asks for a figure and its change".to_owned());
+        }
         match self.answer_of(turn) {
             Ok(one) if one.name == LIST => Some("the question before it lists figures".to_owned()),
             Ok(DirectAnswer { doubt: None, .. }) => None,

@@ -20,8 +20,33 @@ use crate::tables::words::Stems;
 static SIGNED: Stems = Stems::new("profit income earning result ebit ebitda flow return");
 
 impl Tables {
+    /// A figure in its periods, and then what else a question asks for.
+    fn figure_and(&self, figure: &Operand, asked: &Asked) -> TableResult<DirectAnswer> {
+        let spans = figure.spans.iter().map(|span| vec![*span]);
+        let latest = figure.spans.is_empty().then(Vec::new);
+        let alone = |spans| Asked::new(Operation::Figure, vec![figure.of_spans(spans)]);
+        let figures = spans.chain(latest).map(|spans| self.compute(&alone(spans)));
+        let figures: Vec<DirectAnswer> = figures.collect::<TableResult<_>>()?;
+        let is_percent = |at: Place| self.cell(at).is_some_and(|cell| cell.percent);
+        let mut shares = figures.iter();
+        // The change would be in points, and a list shows no unit of a single value.
+        let share = shares.any(|one| one.kind != UnitKind::Number || one.places().any(is_percent));
+        missing_if(share, "the question asks for a percentage and its change")?;
+        let change = self.compute(&Asked {
+            figure: None,
+            ..asked.clone()
+        })?;
+        Ok(DirectAnswer {
+            name: "series",
+            ..in_order(figures.into_iter().chain([change]))?
+        })
+    }
+
     /// Computes what a question asks for. The answer has the first doubt about any of its figures.
     pub(crate) fn compute(&self, asked: &Asked) -> TableResult<DirectAnswer> {
+        if let Some(figure) = &asked.figure {
+            return self.figure_and(figure, asked);
+        }
         let operands: Vec<Operand> = asked.operands.iter().map(|of| self.with_each(of)).collect();
         let operands = operands.as_slice();
         let of = operands.first().ok_or(Doubt::Open)?;
@@ -43,23 +68,18 @@ impl Tables {
                 let pair = self.as_losses(operands, self.pair(asked)?)?;
                 let falls = self.falls(operands, &pair);
                 let change = change(pair.clone(), falls, asked.relative)?;
+                // "By how much did sales fall?" has no answer if they rose.
+                let rose = falls && pair[0].number() > pair[1].number();
+                let rose = rose.then(|| Doubt::missing("the figure did not fall, but rose"));
+                let change = change.or_doubt(rose);
                 // The row of a single operand can be the change itself.
                 let row = pair[0]
                     .at
                     .filter(|_| operands.len() == 1 && !asked.relative);
                 let own = row.and_then(|at| self.may_be_own_change(&at));
-                let change = change.or_doubt(own);
-                if asked.with_figure {
-                    let points = change.kind != UnitKind::Number && !asked.relative;
-                    missing_if(points, "the question asks for a percentage and its change")?;
-                    let [late, _] = &pair;
-                    let figure = self.look_up(late.clone(), of);
-                    let change = self.doubted(change, asked, &pair);
-                    return in_order([figure, change].into_iter());
-                }
-                (change, pair.into())
+                (change.or_doubt(own), pair.into())
             }
-            Operation::Ratio => return self.ratios(asked, operands),
+            Operation::Ratio => return self.ratio_in_each(asked, operands),
             Operation::Compound => {
                 let pair = self.pair(asked)?;
                 (compound(pair.clone(), of)?, pair.into())
@@ -103,12 +123,10 @@ impl Tables {
 
     /// One figure divided by another, in each of the periods that the question lists: "R&D as a
     /// percentage of sales in 2030 and 2031".
-    fn ratios(&self, asked: &Asked, operands: &[Operand]) -> TableResult<DirectAnswer> {
-        let all = operands
-            .iter()
-            .map(|of| &of.spans)
-            .max_by_key(|spans| spans.len());
-        let spans = all.map_or(&[][..], Vec::as_slice);
+    fn ratio_in_each(&self, asked: &Asked, operands: &[Operand]) -> TableResult<DirectAnswer> {
+        let of_operands = operands.iter().map(|of| of.spans.as_slice());
+        let spans = of_operands.max_by_key(|spans| spans.len());
+        let spans = spans.unwrap_or_default();
         let listed = |of: &Operand| !of.through && (of.spans.is_empty() || of.spans == spans);
         if spans.len() < 2 || !operands.iter().all(listed) {
             return self.ratio(asked, operands);

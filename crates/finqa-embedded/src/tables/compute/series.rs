@@ -5,7 +5,7 @@ use finqa_core::page::{MONTHS, Statement};
 
 use super::direct_answer::DirectAnswer;
 use crate::tables::find::fit::FitFigure;
-use crate::tables::find::{Amount, places};
+use crate::tables::find::{Amount, AmountKind, places};
 use crate::tables::page::{Doubt, TableResult, Tables, missing_if, open_if};
 use crate::tables::question::asked::{Asked, Which};
 use crate::tables::question::operand::Operand;
@@ -82,14 +82,24 @@ impl Tables {
         let named = of.names.len() + usize::from(!of.words.is_empty()) + usize::from(of.total);
         let figures: Vec<&FitFigure> = found.iter().filter_map(|one| one.at.as_ref()).collect();
         let two = self.may_be_two(of, &figures).filter(|_| named > 1);
-        let unread = self.unread(asked, &figures).or(two);
-        let answers = found.into_iter().map(|one| DirectAnswer {
-            doubt: one.doubt.clone().or_else(|| self.scale_doubt(&one)),
-            ..self.look_up(one, of)
+        let unmet = self.unread(asked, &figures).or(two);
+        let unmet = unmet.or_else(|| self.lacks_part(asked, &figures));
+        let percent = |one: &Amount| one.kind == AmountKind::Percent;
+        let percents: Vec<bool> = found.iter().map(percent).collect();
+        let answers = found.into_iter().map(|one| {
+            let doubt = one.doubt.clone().or_else(|| self.scale_doubt(&one));
+            self.look_up(one, of).or_doubt(doubt)
         });
-        let series = in_order(answers)?.or_doubt(unread);
+        let mut series = in_order(answers)?.or_doubt(unmet);
+        // A column of percentages may print the sign once.
+        for (value, percent) in series.values.iter_mut().zip(percents) {
+            if percent && !value.ends_with('%') {
+                value.push('%');
+            }
+        }
         Ok(DirectAnswer {
             name: "series",
+            label: Some(series.values.join("; ")),
             ..series
         })
     }

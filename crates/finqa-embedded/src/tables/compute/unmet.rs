@@ -21,17 +21,8 @@ impl Tables {
         if let Some(unread) = self.unread(asked, &figures) {
             return Some(unread);
         }
-        // A row of the balance sheet that is not a total may be only one of the two parts of a
-        // balance. In a note, its label says so.
-        let is_part = |one: &&FitFigure| {
-            let total = self.labels_of(one.place).any(|label| label.total);
-            let is_balance = self.statement_of(one) == Some(Statement::Balances);
-            let mut labels = self.labels_of(one.place);
-            !total && (is_balance || labels.any(|label| label.says("current")))
-        };
-        let both = asked.operands.iter().any(|of| of.both_terms);
-        if both && figures.iter().any(is_part) {
-            return why("the current and the non-current part are not both known");
+        if let Some(lacking) = self.lacks_part(asked, &figures) {
+            return Some(lacking);
         }
         let mut operands = asked.operands.iter();
         if let Some(two) = operands.find_map(|of| self.may_be_two(of, &figures)) {
@@ -70,6 +61,22 @@ impl Tables {
         let word = unused.find(|word| !says(word))?;
         let why = format!("the question also says {:?}", word.trim());
         Some(Doubt::missing(&why))
+    }
+
+    /// The doubt that a figure is only the current or the non-current part of a balance whose parts
+    /// are both asked for.
+    pub(crate) fn lacks_part(&self, asked: &Asked, figures: &[&FitFigure]) -> Option<Doubt> {
+        // A row of the balance sheet that is not a total may be only one of the two parts. In a
+        // note, its label says so.
+        let is_part = |one: &&FitFigure| {
+            let total = self.labels_of(one.place).any(|label| label.total);
+            let is_balance = self.statement_of(one) == Some(Statement::Balances);
+            let mut labels = self.labels_of(one.place);
+            !total && (is_balance || labels.any(|label| label.says("current")))
+        };
+        let both = asked.operands.iter().any(|of| of.both_terms);
+        let lacks = both && figures.iter().any(is_part);
+        lacks.then(|| Doubt::missing("the current and the non-current part are not both known"))
     }
 
     /// The doubt that an operand with "and" names two figures. It names one if the label of one of

@@ -1,11 +1,10 @@
 //! Reads what a question asks for: an operation and its operands.
 
 use super::operand::Operand;
-use super::operands::{
-    SHARES, complete_pair, has, has_figure_before_change, listed, operand, says,
-};
+use super::operands::{SHARES, complete_pair, has, listed, operand, says};
 use super::rank_question::{self, Ranking};
 use super::token::{Token, TokenRole};
+use super::two_requests::{add_figure, compared};
 use crate::reading::cues::{CHANGES, Cue};
 use crate::tables::words::{SaidWord, VERBS, is_light, lists};
 
@@ -20,8 +19,8 @@ pub(crate) struct Asked {
     pub(crate) relative: bool,
     /// True if the only period is the earlier one of a change: "since 2019".
     pub(crate) since: bool,
-    /// True if the later figure of a change is asked for too: "sales in 2031 and their growth".
-    pub(crate) with_figure: bool,
+    /// The figure that is asked for besides its change: "sales in 2031 and their growth".
+    pub(crate) figure: Option<Operand>,
     /// Words that ask for something that was not read. The answer is then only a guess.
     pub(crate) unused: Vec<String>,
     /// Stems of the parts that a ranking leaves out: "apart from the United States".
@@ -44,7 +43,7 @@ impl Asked {
             operands,
             relative: false,
             since: false,
-            with_figure: false,
+            figure: None,
             unused: Vec::new(),
             left_out: Vec::new(),
         }
@@ -145,7 +144,7 @@ const NEUTRAL: &[Cue] = &[
 
 // The last form has no cue, so it reads what no form before it does.
 #[rustfmt::skip] // A table: rustfmt would give each of its rows eight lines.
-static FORMS: [Form; 26] = [
+static FORMS: [Form; 27] = [
     // yes/no, cues, places of the operands, operation, may be relative, further cues
     Form(true, &[Cue::More], Sides(Cue::Or), Operation::Larger { largest: true }, false, &[]),
     Form(true, &[Cue::Less], Sides(Cue::Or), Operation::Larger { largest: false }, false, &[]),
@@ -162,6 +161,7 @@ static FORMS: [Form; 26] = [
     Form(false, &[Cue::Ratio], Sides(Cue::To), Operation::Ratio, false, PERCENT),
     Form(false, &[Cue::ShareOf], Sides(Cue::ShareOf), Operation::Ratio, true, PERCENT),
     Form(false, &[Cue::ShareOf], WholeFirst(Cue::ShareOf), Operation::Ratio, true, PERCENT),
+    Form(false, &[Cue::CoveredBy], Reversed(Cue::CoveredBy), Operation::Ratio, false, &[Cue::Multiple]),
     Form(false, &[Cue::Covers], Sides(Cue::Covers), Operation::Ratio, false, &[Cue::Multiple]),
     Form(false, &[Cue::Multiple], Sides(Cue::Multiple), Operation::Ratio, false, &[]),
     Form(false, &[Cue::Multiple], WholeFirst(Cue::Multiple), Operation::Ratio, false, &[]),
@@ -189,7 +189,7 @@ const TIMES: [(&str, Option<u8>); 5] = [
 ];
 
 /// The tokens before and after a cue; `None` unless it occurs exactly once.
-fn split(tokens: &[Token], cue: Cue) -> Option<(&[Token], &[Token])> {
+pub(super) fn split(tokens: &[Token], cue: Cue) -> Option<(&[Token], &[Token])> {
     let mut sides = tokens.split(|token| token.cue() == Some(cue));
     let (left, right) = (sides.next()?, sides.next()?);
     sides.next().is_none().then_some((left, right))
@@ -214,10 +214,12 @@ pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
         matches!(token.cue(), Some(Cue::Sum | Cue::Total | Cue::And)) || token.text == ","
     };
     let kept = tokens.iter().filter(|token| !(both && joins(token)));
+    let all = tokens;
     let tokens: &[Token] = &kept.cloned().collect::<Vec<Token>>();
     // "Which was larger, A or B?" has the same forms as "Was A or B larger?". "In which year was A
     // highest, 2030 or 2031?" asks for a period.
-    let of_time = matches!(wanted_answer(tokens), Some((Which::Period(_), _)));
+    let of_time = matches!(wanted_answer(tokens), Some((Which::Period(_), _)))
+        && has(tokens, &[Cue::Largest, Cue::Smallest]);
     let yes_no = tokens.first()?.is_in(YES_NO) || has(tokens, &[Cue::Or]) && !of_time;
     if !yes_no && let Some(extreme) = extreme(tokens, single) {
         return extreme;
@@ -225,7 +227,8 @@ pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
     let mut forms = FORMS.iter().filter(|Form(begins, ..)| *begins == yes_no);
     let mut asked = forms.find_map(|form| form.read(tokens, single))?;
     let several = |of: &Operand| of.spans.len() > 1 || of.each.is_some();
-    let lists_them = |of: &Operand| !of.through && asked.operation == Operation::Figure;
+    let in_each = matches!(asked.operation, Operation::Figure | Operation::Ratio);
+    let lists_them = |of: &Operand| !of.through && in_each;
     // "A year" with several periods can ask for their average or for the figure of each.
     let of_each = !matches!(asked.operation, Operation::Average | Operation::Compound)
         && (asked.since || asked.operands.iter().any(several))
@@ -236,11 +239,18 @@ pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
         let ago = token.cue() == Some(Cue::YearAgo) && token.text.starts_with("a year");
         of_each && token.is_of_each() || token.is_of_part() || ago && !moves
     };
-    asked.with_figure = asked.operation == Operation::Difference
-        && asked.only().is_some()
-        && has_figure_before_change(tokens);
-    let unmet = tokens.iter().find(is_unmet);
-    asked.unused.extend(unmet.map(|token| token.text.clone()));
+    // "Sales in 2030 and 2031 in total" asks for their sum, unless the row is called a total.
+    let is_total = |token: &Token| token.text == "total";
+    let last_name = tokens.iter().rposition(|token| !token.stems().is_empty());
+    let sums = in_each && asked.operands.iter().any(several);
+    let total = tokens
+        .iter()
+        .rposition(is_total)
+        .filter(|at| sums && Some(*at) > last_name);
+    let unmet = tokens.iter().find(is_unmet).map(|token| token.text.clone());
+    let unmet = unmet.or_else(|| total.map(|_| "total".to_owned()));
+    asked.unused.extend(unmet);
+    add_figure(&mut asked, all);
     Some(asked)
 }
 
@@ -289,16 +299,7 @@ impl Form {
             // A percentage that is asked for is then the result, not a printed figure.
             one.percent &= !divided;
         }
-        let mut applied = self.applied(&mut operands, single)?;
-        // "Sales 2031 vs 2030" asks for both; with "change" or "percent", for the change.
-        let both = |of: &Operand| of.spans.len() > 1 && !of.through;
-        let says_change = relative || has(tokens, CHANGES) || has(tokens, &[Cue::YearAgo]);
-        if let (Operation::Difference, [of]) = (&applied, operands.as_slice())
-            && !(single || says_change)
-            && both(of)
-        {
-            applied = Operation::Figure;
-        }
+        let applied = self.applied(&mut operands, single)?;
         // "Net loans to total loans" may be a ratio, but "payments to suppliers" is one figure.
         let named = |side| operand(side, None).is_some_and(|of| of.is_named());
         let joined = split(tokens, Cue::To)
@@ -320,7 +321,9 @@ impl Form {
             since: says(tokens, "since")
                 || has(tokens, &[Cue::Versus]) && !has(tokens, &[Cue::YearAgo]),
             // With spaces, because `unmet` looks for it in the names of figures ("total").
-            unused: joined.map(|_| " to ".to_owned()).into_iter().collect(),
+            unused: (joined.map(|_| " to ".to_owned()).into_iter())
+                .chain(matches!(places, One).then(|| compared(tokens)).flatten())
+                .collect(),
             ..Asked::new(applied, operands)
         })
     }
@@ -337,7 +340,8 @@ impl Form {
                 // In "Did sales exceed their budget?", "their" is not read, so the question is left
                 // open. "In 2031, what share of sales came from Germany?" names both behind the cue.
                 let unnamed = || left.iter().all(|token| token.stems().is_empty());
-                if says(right, "its their") || *cue == Cue::ShareOf && unnamed() {
+                let may_follow = matches!(cue, Cue::ShareOf | Cue::Multiple);
+                if says(right, "its their") || may_follow && unnamed() {
                     return None;
                 }
                 // Words before the verb belong to both sides: "In May, was A or B larger?"

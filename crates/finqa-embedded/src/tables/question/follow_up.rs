@@ -251,6 +251,11 @@ pub(crate) fn settle(before: &Asked, asked: &mut Asked, text: &str) -> Option<St
     if dated || VERB.is_match(&text.to_lowercase().replace("how about", "")) {
         return None;
     }
+    // After "R&D as a share of sales", "and interest expense?" may ask for its share.
+    let is_figure = matches!(before.operation, Operation::Figure | Operation::Ranked(_));
+    if looks_up && !is_figure {
+        return Some("the question before it asks for a calculation".to_owned());
+    }
     let of = before.only()?;
     if let [_] = of.spans.as_slice() {
         for new in asked.operands.iter_mut().filter(|new| new.spans.is_empty()) {

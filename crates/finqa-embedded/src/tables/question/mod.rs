@@ -9,6 +9,7 @@ pub(super) mod operand;
 pub(super) mod operands;
 pub(super) mod rank_question;
 pub(super) mod token;
+mod two_requests;
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -322,6 +323,11 @@ impl QuestionWords<'_> {
             return (length, TokenRole::Name(named));
         }
         if let Some((cue, length)) = cue {
+            // In a report, "sales in 2021 vs 2019" asks for both.
+            let lists = cue == Cue::Versus && !self.tables.is_single_table();
+            if lists && self.joins_periods(at + length, before) {
+                return (length, TokenRole::Filler);
+            }
             return (length, TokenRole::Cue(cue));
         }
         if self.is_filler(at, word) {
@@ -341,27 +347,29 @@ impl QuestionWords<'_> {
         word.map_or(usize::MAX, |word| word.range.start)
     }
 
+    /// True between two periods, of which the second begins before the word at `next` or at it.
+    fn joins_periods(&self, next: usize, before: &Tokens<'_>) -> bool {
+        let mark = before.next_mark().filter(|_| before.ends_in_period());
+        mark.is_some_and(|(range, role)| {
+            range.start <= self.start(next) && matches!(role, TokenRole::Period(_))
+        })
+    }
+
     /// The cue at a word with its number of words, unless the words mean something else here.
     fn cue(&self, at: usize, word: &Word<'_>, before: &Tokens<'_>) -> Option<(Cue, usize)> {
         let single = self.tables.is_single_table();
         let (cue, length) = cue_at(self.texts.get(at..).unwrap_or_default())?;
-        let joins_periods = || {
-            let next = before.next_mark().filter(|_| before.ends_in_period());
-            next.is_some_and(|(range, role)| {
-                range.start <= self.start(at + 1) && matches!(role, TokenRole::Period(_))
-            })
-        };
         let after_verb = || before.out.last().is_some_and(|last| last.is_in(VERBS));
         let next = self.texts.get(at + 1).copied();
         let is_other = match cue {
             Cue::Share if single => self.tables.says("share"),
             Cue::Share => self.units.contains(&word.range.start),
             // "And" between two periods does not begin another operand: "sales in 2019 and 2021".
-            Cue::And => joins_periods(),
+            Cue::And => self.joins_periods(at + 1, before),
             Cue::Rise | Cue::Fall if lists("up down", word.text) => !self.is_direction(at, before),
             Cue::Fall => next == Some("due"),
             Cue::To => next == Some("be"),
-            Cue::Except | Cue::Multiple | Cue::Covers if single => true,
+            Cue::Except | Cue::Multiple | Cue::Covers | Cue::CoveredBy if single => true,
             // "Not" excludes in "was not from the North", but is part of a name in "not yet
             // recognized".
             Cue::Except if word.text == "not" => {
@@ -374,7 +382,8 @@ impl QuestionWords<'_> {
         (!is_other && !in_label).then_some((cue, length))
     }
 
-    /// True for "up" in "is revenue up in 2031?", but not in "what is it made up of?".
+    /// True for "up" in "is revenue up in 2031?", "up how much?" and "by how much is it up?", but not
+    /// in "what is it made up of?".
     fn is_direction(&self, at: usize, before: &Tokens<'_>) -> bool {
         let mut texts = self.texts.iter();
         let leads = texts.find(|text| !lists("what by how much far", text));
@@ -384,8 +393,8 @@ impl QuestionWords<'_> {
             .last()
             .is_some_and(|last| !last.stems().is_empty());
         let next = self.texts.get(at + 1);
-        // "Interest expense up how much in 2031?"
-        let asks = asks || next == Some(&"how");
+        let how_much = |two: &[&str]| matches!(two, ["how", "much" | "many"]);
+        let asks = asks || self.texts.windows(2).any(how_much);
         let ends = next.is_none_or(|next| {
             let mark = before
                 .next_start()

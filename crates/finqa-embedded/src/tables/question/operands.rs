@@ -2,7 +2,7 @@
 
 use super::operand::Operand;
 use super::token::{Token, TokenRole};
-use crate::reading::cues::{CHANGES, Cue};
+use crate::reading::cues::Cue;
 use crate::tables::words::{SaidWord, VERBS, is_light, plain_stems};
 
 /// The stem in [`Operand::except`] that separates two names that are left out.
@@ -20,18 +20,6 @@ pub(crate) fn has(tokens: &[Token], cues: &[Cue]) -> bool {
 /// True if any of the tokens is one of these words.
 pub(crate) fn says(tokens: &[Token], list: &str) -> bool {
     tokens.iter().any(|token| token.is_in(list))
-}
-
-/// True for a figure and then a change without a name: "what were sales, and how much did they
-/// grow?"
-pub(crate) fn has_figure_before_change(tokens: &[Token]) -> bool {
-    let named = |side: &[Token]| side.iter().any(|token| !token.stems().is_empty());
-    let is_and = |token: &Token| token.cue() == Some(Cue::And);
-    let places = (0..tokens.len()).filter(|at| tokens.get(*at).is_some_and(is_and));
-    let mut sides = places.map(|at| tokens.split_at(at));
-    sides.any(|(before, after)| {
-        named(before) && !has(before, CHANGES) && !named(after) && has(after, CHANGES)
-    })
 }
 
 /// True for two periods that are the ends of a longer one: "from 2029 to 2031".

@@ -1,0 +1,90 @@
+//! Reads questions with two requests: "sales in 2031 and their growth", "sales 2031 vs costs 2030".
+
+use finqa_core::page::period::Period;
+
+use super::asked::{Asked, Operation, split};
+use super::operand::Operand;
+use super::operands::{SHARES, has, operand, says};
+use super::token::Token;
+use crate::reading::cues::{CHANGES, Cue};
+
+/// Cues of what is computed from a figure, besides [`CHANGES`].
+#[rustfmt::skip]
+const COMPUTED: &[Cue] = &[
+    Cue::AsShareOf, Cue::Average, Cue::Compound, Cue::Percent, Cue::Ratio, Cue::Share, Cue::ShareOf,
+];
+
+fn is_computed(token: &Token) -> bool {
+    let cue = token.cue();
+    cue.is_some_and(|cue| COMPUTED.contains(&cue) || CHANGES.contains(&cue))
+}
+
+fn named(tokens: &[Token]) -> bool {
+    tokens.iter().any(|token| !token.stems().is_empty())
+}
+
+/// The tokens of the figure and of the request behind it; `None` for all other questions.
+fn sides(tokens: &[Token]) -> Option<(&[Token], &[Token])> {
+    let is_and = |token: &Token| token.cue() == Some(Cue::And);
+    let places = (0..tokens.len()).filter(|at| tokens.get(*at).is_some_and(is_and));
+    let mut sides = places.filter_map(|at| Some((tokens.get(..at)?, tokens.get(at + 1..)?)));
+    sides.find(|(figure, behind)| {
+        let first = behind.iter().position(is_computed);
+        // A percentage may be the figure itself: "the tax rate in percent, and its change".
+        let plain = |token: &Token| {
+            !is_computed(token) || SHARES.iter().any(|one| token.cue() == Some(*one))
+        };
+        let bare = first.is_some_and(|at| !behind.get(..at).is_some_and(named));
+        named(figure) && figure.iter().all(plain) && bare
+    })
+}
+
+/// Adds the figure to what a question asks for, if it asks for a change or a growth rate too and the
+/// periods of both are clear. Otherwise, the "and" is a word that was not read.
+pub(super) fn add_figure(asked: &mut Asked, tokens: &[Token]) {
+    let Some((figure, behind)) = sides(tokens) else {
+        return;
+    };
+    let Some((figure, change)) = read(asked, figure, behind) else {
+        let what = behind.iter().find(|token| is_computed(token));
+        let what = what.map_or("", |token| token.text.as_str());
+        asked.unused.push(format!("and {what}"));
+        return;
+    };
+    asked.since &= figure.spans.is_empty();
+    asked.operands = vec![change];
+    asked.figure = Some(figure);
+}
+
+/// The figure, and the operand of its change.
+fn read(asked: &Asked, figure: &[Token], behind: &[Token]) -> Option<(Operand, Operand)> {
+    let computes = matches!(asked.operation, Operation::Difference | Operation::Compound);
+    let of = asked.only().filter(|_| computes && !named(behind))?;
+    let figure = operand(figure, Some(SHARES))?;
+    // "In dollars and in percent" asks for a third value.
+    let more = has(behind, &[Cue::And]) || figure.through || figure.each.is_some();
+    let own = operand(behind, None)?;
+    // The other end of the change is the period of the figure: "sales in 2029 and growth to 2031".
+    let joins = has(behind, &[Cue::Versus]) || says(behind, "since from to until through");
+    let mut spans: Vec<Period> = match (own.spans.as_slice(), figure.spans.as_slice()) {
+        ([], spans) => spans.to_vec(),
+        ([to], [from]) if joins => vec![*from, *to],
+        ([_], [_, _, ..]) if joins => return None,
+        (own, _) => own.to_vec(),
+    };
+    spans.dedup();
+    (!more).then(|| (figure, of.of_spans(spans)))
+}
+
+/// The "vs" between two different figures or two changes, which are more than one operand: "sales
+/// 2031 vs costs 2030".
+pub(super) fn compared(tokens: &[Token]) -> Option<String> {
+    let (left, right) = split(tokens, Cue::Versus)?;
+    let (a, b) = (operand(left, None)?, operand(right, None)?);
+    let two = a.is_named() && b.is_named() && !a.is_same_figure(&b);
+    let changes = has(left, CHANGES) && has(right, CHANGES);
+    let cue = tokens.iter().find(|one| one.cue() == Some(Cue::Versus));
+    // With spaces, because a label may have the letters.
+    cue.filter(|_| two || changes)
+        .map(|one| format!(" {} ", one.text))
+}
