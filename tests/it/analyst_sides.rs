@@ -88,6 +88,10 @@ fn a_count_is_of_the_year_next_to_it() {
         let questions = [
             ("How many people did the company employ in 2023?", "4,215"),
             ("How many people did the company employ in 2022?", ""),
+            (
+                "How many people did the company employ in 2023 excluding Argentina?",
+                "",
+            ),
         ];
         assert_answers("report.html", &read, &questions);
     }

@@ -93,7 +93,13 @@ impl Tables {
         let asked = asked::read(&tokens, false)?;
         let of = asked.only()?;
         let plain = asked.operation == Operation::Figure && asked.unused.is_empty();
-        if !plain || of.spans.len() > 1 || !of.rows.is_empty() || of.statement.is_some() {
+        // A sentence about a whole says nothing of what is left without a part.
+        if !plain
+            || !of.except.is_empty()
+            || of.spans.len() > 1
+            || !of.rows.is_empty()
+            || of.statement.is_some()
+        {
             return None;
         }
         let subject = self.subject(of, text);
