@@ -108,6 +108,10 @@ fn parts_are_ranked_by_level_change_growth_or_margin() {
             "Apart from Germany, which country had the highest revenue in 2031?",
             "France",
         ),
+        (
+            "Which country outside Germany had the highest revenue in 2031?",
+            "France",
+        ),
     ] {
         let read = conversation(&place, "report.md", &[question]);
         assert_eq!(sure(&read[0]), Some(part), "{question}: {}", read[0]);

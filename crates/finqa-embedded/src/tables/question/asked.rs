@@ -199,8 +199,10 @@ pub(super) fn split(tokens: &[Token], cue: Cue) -> Option<(&[Token], &[Token])> 
 /// figure must have one period.
 pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
     if !single {
-        let (left_out, rest) = left_out(tokens).unwrap_or_else(|| (Vec::new(), tokens));
-        if let Some((ranking, of)) = rank_question::read(rest) {
+        let (mut left_out, rest) = left_out(tokens).unwrap_or_else(|| (Vec::new(), tokens));
+        if let Some((ranking, mut of)) = rank_question::read(rest) {
+            // "Which region outside the US had the most sales?"
+            left_out.extend(of.except.drain(..).map(|word| word.stem));
             return Some(Asked {
                 left_out,
                 ..Asked::new(Operation::Ranked(ranking), vec![of])
