@@ -277,6 +277,25 @@ fn every_period_and_every_part_of_a_question_is_answered() {
         ),
         ("Net sales up how much in 2031?", "180"),
         ("By how much did net sales fall in 2031?", ""),
+        ("How much is net income up on 2030?", "51"),
+        ("Net income in 2031, up how much?", "51"),
+        ("net income 2031 vs 2030 in %", ""),
+        // Sums, and two changes.
+        ("What was the total of net income for 2030 and 2031?", ""),
+        ("In total, what was net income in 2030 and 2031?", ""),
+        ("Altogether, what was net income in 2030 and 2031?", ""),
+        ("What was net income in both years?", ""),
+        ("net sales growth in 2031 and in 2030", ""),
+        ("Did interest expense rise in 2031 and in 2030?", ""),
+        (
+            "What were net sales in 2031? By how much did they grow?",
+            "",
+        ),
+        (
+            "In which year was net income highest, and how much was it?",
+            "",
+        ),
+        ("net sales and net income in 2031", "1,000 million; 144"),
         ("net sales 2029 2030 2031 in total", ""),
         (
             "How often were net sales above net income in 2031 and 2030?",

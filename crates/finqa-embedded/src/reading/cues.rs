@@ -107,9 +107,11 @@ pub(crate) const CHANGES: &[Cue] = &[
     Cue::Change, Cue::Difference, Cue::Fall, Cue::Growth, Cue::Improve, Cue::Points, Cue::Rise,
 ];
 
-/// The phrases that begin with a word, each as its words.
-static BY_FIRST_WORD: LazyLock<HashMap<&str, Vec<(Cue, Vec<&str>)>>> = LazyLock::new(|| {
-    let mut out: HashMap<&str, Vec<(Cue, Vec<&str>)>> = HashMap::new();
+/// Phrases by their first word, each as its words.
+type ByFirstWord = HashMap<&'static str, Vec<(Cue, Vec<&'static str>)>>;
+
+static BY_FIRST_WORD: LazyLock<ByFirstWord> = LazyLock::new(|| {
+    let mut out = ByFirstWord::new();
     for (cue, phrase) in phrases() {
         let words: Vec<&str> = phrase.split(' ').collect();
         if let Some(first) = words.first() {

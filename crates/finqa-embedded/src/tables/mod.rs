@@ -38,6 +38,7 @@
 //!     complete a follow-up                 follow_up::completed         question/follow_up.rs
 //!     a whole label is repeated (report)   whole_label                  find/whole_label.rs
 //!     otherwise operation and operands     asked::read                  question/asked.rs
+//!       a figure and its change            add_figure                   question/two_requests.rs
 //!   answer by the labels, with doubts      answer_by_labels             mod.rs
 //!     a formula that the question gives    spelled                      compute/spelled.rs
 //!     otherwise one result or a list       one_or_several               compute/several.rs

@@ -6,6 +6,7 @@ use super::compute::several::LIST;
 use super::page::Tables;
 use super::question::asked::{self, Asked};
 use super::question::token::Token;
+use super::question::two_requests::unclear_periods;
 use super::question::{self, follow_up};
 
 /// A question of a conversation, completed by the questions before it.
@@ -85,7 +86,10 @@ impl Tables {
         let said = !tokens.iter().any(Token::is_earlier);
         let whole = said.then(|| self.whole_label(text)).flatten();
         let asked = whole.or_else(|| asked::read(tokens, false));
-        Some(asked.unwrap_or_else(|| asked::guess(tokens)))
+        let mut asked = asked.unwrap_or_else(|| asked::guess(tokens));
+        let unclear = unclear_periods(&asked, tokens);
+        asked.unused.extend(unclear);
+        Some(asked)
     }
 
     /// The reason why the answer to a question that depends on this one is not sure; `None` if this

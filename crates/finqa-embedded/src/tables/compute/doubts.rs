@@ -27,6 +27,13 @@ static SEQUENTIAL: LazyLock<Regex> = LazyLock::new(|| {
 static BEYOND_YES: LazyLock<Regex> =
     LazyLock::new(|| regex!(r"\b(?:\d[\d,.]*\s*(?:%|percent\b)|how much\b)"));
 
+/// A second question in the same line: "what were sales? By how much did they grow?"
+static SECOND: LazyLock<Regex> = LazyLock::new(|| {
+    regex!(
+        r"[?;]\s+(?:(?:and|but|so)\s+)?(?:by|how|what|which|who|when|did|does|was|were|is|are)\b"
+    )
+});
+
 /// Two totals in one question: "total debt and total equity".
 static TWO_TOTALS: LazyLock<Regex> = LazyLock::new(|| regex!(r"\btotal\b.* and (?:the )?total\b"));
 
@@ -63,6 +70,7 @@ impl Tables {
         let asks_other = (self.other_scope(text, answer))
             .or_else(|| self.not_held_for_sale(text, answer))
             .or_else(|| sequential(asked, &lower))
+            .or_else(|| (SECOND.is_match(&lower)).then(|| "these are two questions".to_owned()))
             .or_else(|| beyond_yes(asked, &lower))
             .or_else(|| self.two_totals(asked, &lower, answer))
             .or_else(|| self.relative_time(&lower, &answer.expr));

@@ -47,6 +47,13 @@ impl Tables {
         if let Some(figure) = &asked.figure {
             return self.figure_and(figure, asked);
         }
+        let names = matches!(
+            asked.operation,
+            Operation::Extreme { .. } | Operation::Ranked(_)
+        );
+        if let Some(unread) = self.unread(asked, &[]).filter(|_| names) {
+            return Err(unread);
+        }
         let operands: Vec<Operand> = asked.operands.iter().map(|of| self.with_each(of)).collect();
         let operands = operands.as_slice();
         let of = operands.first().ok_or(Doubt::Open)?;
@@ -64,21 +71,7 @@ impl Tables {
                 let falls = self.falls(operands, &pair);
                 (greater(pair.clone(), falls)?, pair.into())
             }
-            Operation::Difference => {
-                let pair = self.as_losses(operands, self.pair(asked)?)?;
-                let falls = self.falls(operands, &pair);
-                let change = change(pair.clone(), falls, asked.relative)?;
-                // "By how much did sales fall?" has no answer if they rose.
-                let rose = falls && pair[0].number() > pair[1].number();
-                let rose = rose.then(|| Doubt::missing("the figure did not fall, but rose"));
-                let change = change.or_doubt(rose);
-                // The row of a single operand can be the change itself.
-                let row = pair[0]
-                    .at
-                    .filter(|_| operands.len() == 1 && !asked.relative);
-                let own = row.and_then(|at| self.may_be_own_change(&at));
-                (change.or_doubt(own), pair.into())
-            }
+            Operation::Difference => self.difference(asked, operands)?,
             Operation::Ratio => return self.ratio_in_each(asked, operands),
             Operation::Compound => {
                 let pair = self.pair(asked)?;
@@ -110,6 +103,25 @@ impl Tables {
             }
         };
         Ok(self.doubted(answer, asked, &amounts))
+    }
+
+    /// The change of a figure or the difference of two, and these two.
+    fn difference(
+        &self,
+        asked: &Asked,
+        operands: &[Operand],
+    ) -> TableResult<(DirectAnswer, Vec<Amount>)> {
+        let pair = self.as_losses(operands, self.pair(asked)?)?;
+        let falls = self.falls(operands, &pair);
+        let change = change(pair.clone(), falls, asked.relative)?;
+        let [late, early] = &pair;
+        // "By how much did sales fall?" has no answer if they rose.
+        let rose = falls && late.number() > early.number();
+        let rose = rose.then(|| Doubt::missing("the figure did not fall, but rose"));
+        // The row of a single operand can be the change itself.
+        let row = late.at.filter(|_| operands.len() == 1 && !asked.relative);
+        let own = row.and_then(|at| self.may_be_own_change(&at));
+        Ok((change.or_doubt(rose).or_doubt(own), pair.into()))
     }
 
     /// An answer with the first doubt about it or about the amounts that it is computed from.

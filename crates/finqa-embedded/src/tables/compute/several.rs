@@ -163,7 +163,9 @@ fn parts_of(tokens: &[Token], whole: &Operand) -> Option<Vec<Part>> {
     let last = tokens.iter().rposition(named)?;
     let mut inner = tokens.get(first..last)?.iter();
     let dated = inner.any(|token| token.period().is_some());
-    let asks = says(tokens, "what") && says(tokens, "is are was were");
+    // "Sales and net income in 2031" asks for both too, but "total debt and equity" may be a sum.
+    let total = tokens.iter().any(|token| token.text.starts_with("total"));
+    let asks = says(tokens, "what") && says(tokens, "is are was were") || first == 0 && !total;
     if dated || !asks || says(tokens, "how which") {
         return None;
     }

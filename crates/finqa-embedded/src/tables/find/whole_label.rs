@@ -134,7 +134,9 @@ impl Tables {
             let mut figures = rows.iter().flat_map(|row| self.figures_of(*row));
             figures.any(|one| self.fits(one.period, Some(*span)))
         };
-        if rows.is_empty() || of.through || of.both_terms || !of.spans.iter().all(dated) {
+        // "Net income in %" is not the amount.
+        let other = of.through || of.both_terms || of.percent;
+        if rows.is_empty() || other || !of.spans.iter().all(dated) {
             return None;
         }
         Some(Operand {

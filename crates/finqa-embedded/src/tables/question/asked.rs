@@ -4,7 +4,7 @@ use super::operand::Operand;
 use super::operands::{SHARES, complete_pair, has, listed, operand, says};
 use super::rank_question::{self, Ranking};
 use super::token::{Token, TokenRole};
-use super::two_requests::{add_figure, compared};
+use super::two_requests::{add_figure, and_how, compared, on_year};
 use crate::reading::cues::{CHANGES, Cue};
 use crate::tables::words::{SaidWord, VERBS, is_light, lists};
 
@@ -205,6 +205,7 @@ pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
             left_out.extend(of.except.drain(..).map(|word| word.stem));
             return Some(Asked {
                 left_out,
+                unused: and_how(tokens).into_iter().collect(),
                 ..Asked::new(Operation::Ranked(ranking), vec![of])
             });
         }
@@ -224,7 +225,10 @@ pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
         && has(tokens, &[Cue::Largest, Cue::Smallest]);
     let yes_no = tokens.first()?.is_in(YES_NO) || has(tokens, &[Cue::Or]) && !of_time;
     if !yes_no && let Some(extreme) = extreme(tokens, single) {
-        return extreme;
+        return extreme.map(|asked| Asked {
+            unused: and_how(tokens).into_iter().collect(),
+            ..asked
+        });
     }
     let mut forms = FORMS.iter().filter(|Form(begins, ..)| *begins == yes_no);
     let mut asked = forms.find_map(|form| form.read(tokens, single))?;
@@ -241,17 +245,8 @@ pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
         let ago = token.cue() == Some(Cue::YearAgo) && token.text.starts_with("a year");
         of_each && token.is_of_each() || token.is_of_part() || ago && !moves
     };
-    // "Sales in 2030 and 2031 in total" asks for their sum, unless the row is called a total.
-    let is_total = |token: &Token| token.text == "total";
-    let last_name = tokens.iter().rposition(|token| !token.stems().is_empty());
-    let sums = in_each && asked.operands.iter().any(several);
-    let total = tokens
-        .iter()
-        .rposition(is_total)
-        .filter(|at| sums && Some(*at) > last_name);
-    let unmet = tokens.iter().find(is_unmet).map(|token| token.text.clone());
-    let unmet = unmet.or_else(|| total.map(|_| "total".to_owned()));
-    asked.unused.extend(unmet);
+    let unmet = tokens.iter().find(is_unmet);
+    asked.unused.extend(unmet.map(|token| token.text.clone()));
     add_figure(&mut asked, all);
     Some(asked)
 }
@@ -321,6 +316,7 @@ impl Form {
             relative,
             // "Versus 2019" names the earlier period, like "since 2019".
             since: says(tokens, "since")
+                || on_year(tokens)
                 || has(tokens, &[Cue::Versus]) && !has(tokens, &[Cue::YearAgo]),
             // With spaces, because `unmet` looks for it in the names of figures ("total").
             unused: (joined.map(|_| " to ".to_owned()).into_iter())

@@ -9,7 +9,7 @@ pub(super) mod operand;
 pub(super) mod operands;
 pub(super) mod rank_question;
 pub(super) mod token;
-mod two_requests;
+pub(super) mod two_requests;
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -50,7 +50,7 @@ static THIS_PERIOD: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Words that can follow "up" or "down" in "is revenue up in 2031?".
 const AFTER_DIRECTION: &str =
-    "in from for on over since compared during this the at year versus vs against yoy by how";
+    "in from for on over since compared during this the year versus vs against yoy by how";
 
 /// "Per share" in the name of a figure: "earnings per diluted share".
 static PER_SHARE: LazyLock<Regex> = LazyLock::new(|| {
@@ -388,13 +388,14 @@ impl QuestionWords<'_> {
         let mut texts = self.texts.iter();
         let leads = texts.find(|text| !lists("what by how much far", text));
         let asks = leads.is_some_and(|first| lists("is are was were", first));
-        let named = before
-            .out
-            .last()
-            .is_some_and(|last| !last.stems().is_empty());
+        // A period may be between both: "net income in 2031, up how much?"
+        let between = |token: &&Token| token.period().is_none() && !token.is_in(", in of for");
+        let last = before.out.iter().rev().find(between);
+        let named = last.is_some_and(|last| !last.stems().is_empty());
         let next = self.texts.get(at + 1);
-        let how_much = |two: &[&str]| matches!(two, ["how", "much" | "many"]);
-        let asks = asks || self.texts.windows(2).any(how_much);
+        let how_much = |two: &[&str]| matches!(two, ["how", "much" | "many"] | ["by", "what"]);
+        let compares = next.is_some_and(|next| lists("on from over versus vs compared yoy", next));
+        let asks = asks || compares || self.texts.windows(2).any(how_much);
         let ends = next.is_none_or(|next| {
             let mark = before
                 .next_start()

@@ -88,3 +88,61 @@ pub(super) fn compared(tokens: &[Token]) -> Option<String> {
     cue.filter(|_| two || changes)
         .map(|one| format!(" {} ", one.text))
 }
+
+/// True for "on 2030" behind a word for a change: "how much is income up on 2030?"
+pub(super) fn on_year(tokens: &[Token]) -> bool {
+    let year = |token: &Token| token.period().is_some_and(|span| span.end.day.is_none());
+    let on = |two: &[Token]| matches!(two, [on, of] if on.text == "on" && year(of));
+    has(tokens, CHANGES) && tokens.windows(2).any(on)
+}
+
+/// The "and how" of a question for a name that also asks for its value: "which region had the most
+/// sales, and how much was it?"
+pub(super) fn and_how(tokens: &[Token]) -> Option<String> {
+    let at = tokens
+        .iter()
+        .position(|token| token.cue() == Some(Cue::And))?;
+    let (before, behind) = tokens.split_at(at);
+    let asks = behind
+        .iter()
+        .find(|token| named(before) && token.is_in("how what"))?;
+    Some(format!("and {}", asks.text))
+}
+
+/// Words of a question about several periods that ask for something else than the figure of each, or
+/// leave open which periods are meant; `None` if there are none.
+pub(crate) fn unclear_periods(asked: &Asked, tokens: &[Token]) -> Option<String> {
+    let several = |of: &Operand| of.spans.len() > 1 || of.each.is_some();
+    let listed = asked.operands.iter().any(several);
+    let pair = |words: [&str; 2]| {
+        let all: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
+        all.windows(2).any(|two| two == words)
+    };
+    let in_each = matches!(asked.operation, Operation::Figure | Operation::Ratio);
+    if in_each && listed {
+        // "Sales in 2030 and 2031 in total" asks for their sum, unless the row is called a total.
+        let total = tokens.iter().rposition(|token| token.text == "total");
+        let last_name = tokens.iter().rposition(|token| !token.stems().is_empty());
+        let sums = pair(["in", "total"]) || total > last_name || says(tokens, "altogether");
+        let sums = sums || tokens.iter().any(|token| token.text == "total of");
+        let in_all = pair(["in", "all"]).then(|| "in all".to_owned());
+        return sums.then(|| "total".to_owned()).or(in_all);
+    }
+    let of = asked.only()?;
+    if !listed && in_each && !of.joins && !of.both_terms && says(tokens, "both") {
+        return Some("both".to_owned());
+    }
+    // "By how much did sales grow in 2030 and in 2031?" asks for two changes.
+    let compares = matches!(asked.operation, Operation::Difference | Operation::Compare);
+    let dated = tokens
+        .iter()
+        .filter(|token| token.period().is_some())
+        .count()
+        > 1;
+    let is_from = |token: &Token| {
+        let compared = token.text.starts_with("compared");
+        compared || token.is_in("vs versus against from since to between")
+    };
+    let two = compares && dated && !of.through && !tokens.iter().any(is_from);
+    (two && asked.figure.is_none()).then(|| " and ".to_owned())
+}
