@@ -52,6 +52,25 @@ fn an_area_of_another_kind_is_not_a_place() {
     assert_answers("report.html", &both, &[(therapeutic, "Cardiology")]);
 }
 
+/// "Greater" was read as a comparison.
+#[test]
+fn greater_china_is_a_place() {
+    let places = revenue_by("Revenue by region:", ["Americas", "Greater China", "Japan"]);
+    let read = page("", &[income(), places]);
+    let questions = [
+        ("What was Greater China revenue in 2031?", "200"),
+        (
+            "Greater China revenue as a share of total revenue, 2030",
+            "25.0%",
+        ),
+        (
+            "Was Greater China revenue greater than Japan revenue in 2031?",
+            "yes",
+        ),
+    ];
+    assert_answers("report.html", &read, &questions);
+}
+
 #[test]
 fn an_abbreviation_is_written_out_unless_a_label_has_it() {
     let place = ["United States", "Europe", "Japan"];

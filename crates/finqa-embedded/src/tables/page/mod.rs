@@ -15,6 +15,7 @@ use finqa_core::question::Document;
 use finqa_core::regex;
 use regex::Regex;
 
+use crate::reading::cues::{Cue, cue_at};
 use crate::tables::words::{lists, lists_stem, plain_stems, stems};
 use table::{Label, Place, ReportTable, SCOPES};
 use tags::Tag;
@@ -164,8 +165,8 @@ impl Tables {
     }
 
     /// The labels that a question can repeat in full without asking for an operation: all labels of
-    /// a single table, and in a report the names of ratios, of averages, and of changes in the
-    /// statement of cash flows. "The increase in inventories" is then a row and not a difference of
+    /// a single table, and in a report the names of ratios, of averages, of places such as "Greater
+    /// China", and of changes in the statement of cash flows. "The increase in inventories" is then a row and not a difference of
     /// two balances.
     pub(crate) fn label_names(&self) -> impl Iterator<Item = &str> {
         let tables = self.tables.iter();
@@ -177,7 +178,9 @@ impl Tables {
                 && changes.iter().any(|change| name.starts_with(change));
             let averages = ["average ", "weighted average ", "weighted-average "];
             let average = averages.iter().any(|average| name.starts_with(average));
-            let whole = table.single || name.ends_with(" ratio") || flow || average;
+            let words: Vec<&str> = name.split_whitespace().collect();
+            let more = matches!(cue_at(&words), Some((Cue::More, _)));
+            let whole = table.single || name.ends_with(" ratio") || flow || average || more;
             !label.words.is_empty() && whole
         };
         labels.filter(whole).map(|(_, label)| label.name.as_str())
