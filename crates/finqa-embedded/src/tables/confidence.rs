@@ -6,8 +6,8 @@ use super::compute::direct_answer::DirectAnswer;
 use super::find::FigureExpr;
 use super::page::table::Place;
 use super::page::{TableResult, Tables};
-use super::question::asked::Asked;
 use super::question::operand::Operand;
+use super::question::request::Asked;
 use super::words::{is_light, plain_stems};
 
 /// Probability that a figure without a doubt is right: in a primary statement, in any other table

@@ -152,10 +152,10 @@ pub(crate) use find::sentences::StatedFact;
 use page::TableResult;
 pub(crate) use page::table::Place;
 pub(crate) use page::{Doubt, Tables};
-use question::asked::Operation;
 pub(crate) use question::names::ways_to_say;
 pub use question::names::{names_amount, names_row};
 use question::operand::Operand;
+use question::request::Operation;
 use turn::Turn;
 
 impl Tables {

@@ -4,7 +4,8 @@
 use super::compute::direct_answer::DirectAnswer;
 use super::compute::several::LIST;
 use super::page::Tables;
-use super::question::asked::{self, Asked};
+use super::question::asked;
+use super::question::request::Asked;
 use super::question::token::Token;
 use super::question::two_requests::unclear_periods;
 use super::question::{self, follow_up};

@@ -11,9 +11,9 @@ use crate::tables::find::groups::Group;
 use crate::tables::find::{Amount, FigureExpr, keep};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing, missing_if, open_if};
-use crate::tables::question::asked::Which;
 use crate::tables::question::operand::Operand;
 use crate::tables::question::rank_question::{Measure, Order, Ranking};
+use crate::tables::question::request::Which;
 use crate::tables::words::{lists, plain_stems};
 
 /// First words of the names of remainders, such as "Other" or "Corporate". They are not ranked.

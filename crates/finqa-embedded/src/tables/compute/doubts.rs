@@ -9,8 +9,8 @@ use super::direct_answer::DirectAnswer;
 use crate::tables::find::{FigureExpr, places};
 use crate::tables::page::table::ReportTable;
 use crate::tables::page::{Doubt, Tables};
-use crate::tables::question::asked::{Asked, Operation};
 use crate::tables::question::marks::{RELATIVE_TIME, YEAR_AGO};
+use crate::tables::question::request::{Asked, Operation};
 
 /// A comparison with the year before that people usually expect in percent.
 static YEAR_ON_YEAR: LazyLock<Regex> =

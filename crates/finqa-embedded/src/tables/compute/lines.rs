@@ -7,8 +7,8 @@ use crate::tables::find::fit::FitFigure;
 use crate::tables::find::{Amount, keep, spelled};
 use crate::tables::page::table::{Label, ReportTable};
 use crate::tables::page::{Doubt, TableResult, Tables, missing, open_if};
-use crate::tables::question::asked::Which;
 use crate::tables::question::operand::Operand;
+use crate::tables::question::request::Which;
 use crate::tables::words::{SaidWord, is_light, is_loose, lists_stem, same_word};
 
 /// Words of a corner that do not say what the rows are, so that any noun may mean them.

@@ -12,8 +12,8 @@ use crate::reading::text::stem;
 use crate::tables::find::{Amount, AmountKind, FigureExpr, places};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing, missing_if, open_if};
-use crate::tables::question::asked::{Asked, Operation};
 use crate::tables::question::operand::Operand;
+use crate::tables::question::request::{Asked, Operation};
 use crate::tables::words::Stems;
 
 /// Words of rows whose figures may be negative by their meaning, such as a result.

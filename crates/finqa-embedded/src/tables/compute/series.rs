@@ -7,8 +7,8 @@ use super::direct_answer::DirectAnswer;
 use crate::tables::find::fit::FitFigure;
 use crate::tables::find::{Amount, AmountKind, places};
 use crate::tables::page::{Doubt, TableResult, Tables, missing_if, open_if};
-use crate::tables::question::asked::{Asked, Which};
 use crate::tables::question::operand::Operand;
+use crate::tables::question::request::{Asked, Which};
 
 impl Tables {
     /// Replaces "each of the last three years" by these years, and "each quarter of 2031" by its

@@ -13,10 +13,10 @@ use crate::tables::find::{Amount, AmountKind};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing_if};
 use crate::tables::question;
-use crate::tables::question::asked::{Asked, Operation};
 use crate::tables::question::names::NamedConcept;
 use crate::tables::question::operand::Operand;
 use crate::tables::question::operands::{operand, says};
+use crate::tables::question::request::{Asked, Operation};
 use crate::tables::question::token::Token;
 use crate::tables::words::is_light;
 

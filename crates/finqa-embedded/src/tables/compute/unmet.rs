@@ -7,9 +7,9 @@ use finqa_core::page::period::Period;
 use crate::tables::find::fit::FitFigure;
 use crate::tables::find::{Amount, places};
 use crate::tables::page::{Doubt, Tables};
-use crate::tables::question::asked::{Asked, Operation};
 use crate::tables::question::names::NamedConcept;
 use crate::tables::question::operand::Operand;
+use crate::tables::question::request::{Asked, Operation};
 use crate::tables::words::is_light;
 
 impl Tables {

@@ -10,9 +10,9 @@ use crate::operations;
 use crate::reading::outflow::{names_cost, names_credit};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables};
+use crate::tables::question::named_statement::NamedStatement;
 use crate::tables::question::names::SumTerm;
 use crate::tables::question::operand::Operand;
-use crate::tables::question::token::NamedStatement;
 use crate::tables::words::brackets;
 
 impl Tables {

@@ -16,8 +16,9 @@ use crate::reading::text::{TextToken, TokenKind, tokenize};
 use crate::tables::page::Tables;
 use crate::tables::page::word_weights::Weights;
 use crate::tables::question;
-use crate::tables::question::asked::{self, Operation};
+use crate::tables::question::asked;
 use crate::tables::question::operand::Operand;
+use crate::tables::question::request::Operation;
 use crate::tables::words::{Stems, is_light, lists, same_word, stemmed};
 
 /// Stems of what a company calls the people who work for it.

@@ -11,8 +11,8 @@ use super::fit::{CHANGES, FitFigure};
 use crate::reading::outflow::names_cost;
 use crate::tables::page::table::{Place, ReportTable};
 use crate::tables::page::{Doubt, Tables};
+use crate::tables::question::named_statement::NamedStatement;
 use crate::tables::question::operand::{Operand, Phrasing};
-use crate::tables::question::token::NamedStatement;
 use crate::tables::words::{Stems, is_light, plain_stems};
 
 /// Largest relative difference between two figures that count as one figure rounded in two ways.

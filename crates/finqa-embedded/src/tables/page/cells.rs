@@ -1,7 +1,7 @@
 //! Looks up a cell of the tables by its place, names it, and finds its period.
 
 use finqa_core::page::CellNumber;
-use finqa_core::page::period::{Date, Period};
+use finqa_core::page::period::Period;
 
 use super::Tables;
 use super::table::{Label, Place, ReportColumn, ReportRow, ReportTable};
@@ -132,11 +132,4 @@ impl ReportTable {
             (own, row) => own.or(row),
         }
     }
-}
-
-/// True if two dates are at most about a week apart within a year. Fiscal years that end on a day
-/// of the week end on slightly different dates.
-pub(super) fn is_same_day(a: Date, b: Date) -> bool {
-    let day = |date: Date| Some(31 * i32::from(date.month?) + i32::from(date.day?));
-    day(a).zip(day(b)).is_some_and(|(a, b)| (a - b).abs() <= 7)
 }

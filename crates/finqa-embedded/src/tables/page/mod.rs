@@ -1,6 +1,7 @@
 //! Reads all tables of a page once for all its questions, and defines the reasons for doubt.
 
 mod cells;
+mod days;
 pub(super) mod table;
 pub(super) mod tags;
 mod unlabelled;

@@ -9,7 +9,7 @@ use finqa_core::regex;
 use finqa_core::text::single_spaced;
 use regex::Regex;
 
-use super::cells::is_same_day;
+use super::days::is_same_day;
 use crate::tables::words::{
     LabelWords, Stems, brackets, has_one_of, in_one_script, lists, plain_stems, same_word,
 };

@@ -7,10 +7,10 @@ use finqa_core::page::period::Period;
 use finqa_core::regex;
 use regex::Regex;
 
-use super::asked::{Asked, Operation};
 use super::names::name_at;
 use super::operand::Operand;
 use super::operands::{has, operand, says};
+use super::request::{Asked, Operation};
 use super::token::{Token, TokenRole};
 use crate::reading::cues::{CHANGES, Cue};
 use crate::reading::outflow::names_cost;

@@ -7,7 +7,8 @@ use finqa_core::page::period::{TO_DATE, Times, blank};
 use finqa_core::regex;
 use regex::Regex;
 
-use super::token::{NamedStatement, TokenRole};
+use super::named_statement::NamedStatement;
+use super::token::TokenRole;
 use crate::reading::cues::Cue;
 use crate::tables::page::Tables;
 use crate::tables::words::lists;

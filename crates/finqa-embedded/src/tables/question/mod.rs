@@ -4,10 +4,12 @@
 pub(super) mod asked;
 pub(super) mod follow_up;
 pub(super) mod marks;
+pub(super) mod named_statement;
 pub(super) mod names;
 pub(super) mod operand;
 pub(super) mod operands;
 pub(super) mod rank_question;
+pub(super) mod request;
 pub(super) mod token;
 pub(super) mod two_requests;
 

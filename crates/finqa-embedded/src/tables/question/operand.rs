@@ -2,8 +2,8 @@
 
 use finqa_core::page::period::Period;
 
+use super::named_statement::NamedStatement;
 use super::names::{Concept, ConceptName, Formula, NamedConcept, instead_of, name_at, quotients};
-use super::token::NamedStatement;
 use crate::reading::text::stem;
 use crate::tables::page::table::Place;
 use crate::tables::words::{SaidWord, stems};

@@ -22,6 +22,13 @@ pub(crate) fn says(tokens: &[Token], list: &str) -> bool {
     tokens.iter().any(|token| token.is_in(list))
 }
 
+/// The tokens before and after a cue; `None` unless it occurs exactly once.
+pub(crate) fn split(tokens: &[Token], cue: Cue) -> Option<(&[Token], &[Token])> {
+    let mut sides = tokens.split(|token| token.cue() == Some(cue));
+    let (left, right) = (sides.next()?, sides.next()?);
+    sides.next().is_none().then_some((left, right))
+}
+
 /// True for two periods that are the ends of a longer one: "from 2029 to 2031".
 fn goes_through(tokens: &[Token]) -> bool {
     let between = says(tokens, "between");

@@ -2,6 +2,7 @@
 
 use finqa_core::page::period::Period;
 
+use super::named_statement::NamedStatement;
 use super::names::NamedConcept;
 use super::operand::Operand;
 use crate::reading::cues::Cue;
@@ -95,34 +96,6 @@ impl Token {
             TokenRole::Word(stems) => stems,
             TokenRole::Name(named) => &named.name.stems,
             _ => &[],
-        }
-    }
-}
-
-/// A primary statement as a question names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NamedStatement {
-    Balances,
-    CashFlows,
-    Income,
-}
-
-impl NamedStatement {
-    /// Reads a name that the pattern of `marks` found, so any other name is one of the income
-    /// statement.
-    pub(crate) fn read(name: &str) -> Self {
-        match name {
-            _ if name.contains("balance") || name.contains("position") => Self::Balances,
-            _ if name.contains("cash") => Self::CashFlows,
-            _ => Self::Income,
-        }
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Balances => "balance sheet",
-            Self::CashFlows => "cash flow statement",
-            Self::Income => "income statement",
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use finqa_core::page::period::Period;
 
-use super::asked::{Asked, Operation, split};
 use super::operand::Operand;
-use super::operands::{SHARES, has, operand, says};
+use super::operands::{SHARES, has, operand, says, split};
+use super::request::{Asked, Operation};
 use super::token::Token;
 use crate::reading::cues::{CHANGES, Cue};
 
