@@ -80,8 +80,8 @@
 //! - `Asked`: a `Ratio`, `relative`, with the operands [gas pipes, total net sales]. The second
 //!   takes its period from the first. `whole` of the first is a copy of the second, because a part
 //!   can be a heading above a row with the name of the whole.
-//! - Whole label: "net sales" is a label, but "share", "total" and "gas" beside it are no section of
-//!   its row, so the question is read by the forms.
+//! - Whole label: "net sales" is a label, but "share", "total" and "gas" next to it are not the
+//!   section of its row, so the question is read by the forms.
 //! - Figures: `share_operands` tries `of_one_part`, which has none, because only the first operand
 //!   has words outside of names. `pair_together` finds "Gas pipes" with a score of 0.84 and, in its
 //!   column, "Total net sales" with 1.03. Both are sure, so the row of the whole is not tried. Of

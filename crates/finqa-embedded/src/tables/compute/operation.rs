@@ -36,10 +36,7 @@ impl Tables {
             figure: None,
             ..asked.clone()
         })?;
-        Ok(DirectAnswer {
-            name: "series",
-            ..in_order(figures.into_iter().chain([change]))?
-        })
+        in_order("series", figures.into_iter().chain([change]))
     }
 
     /// Computes what a question asks for. The answer has the first doubt about any of its figures.
@@ -153,10 +150,7 @@ impl Tables {
             self.ratio(&asked, &operands)
         };
         let found: Vec<DirectAnswer> = spans.iter().map(one).collect::<TableResult<_>>()?;
-        Ok(DirectAnswer {
-            name: "series",
-            ..in_order(found.into_iter())?
-        })
+        in_order("series", found.into_iter())
     }
 
     /// One figure divided by another. If both operands find one cell, it is the answer if it is a

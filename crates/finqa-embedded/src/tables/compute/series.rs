@@ -90,18 +90,15 @@ impl Tables {
             let doubt = one.doubt.clone().or_else(|| self.scale_doubt(&one));
             self.look_up(one, of).or_doubt(doubt)
         });
-        let mut series = in_order(answers)?.or_doubt(unmet);
+        let mut series = in_order("series", answers)?.or_doubt(unmet);
         // A column of percentages may print the sign once.
         for (value, percent) in series.values.iter_mut().zip(percents) {
             if percent && !value.ends_with('%') {
                 value.push('%');
             }
         }
-        Ok(DirectAnswer {
-            name: "series",
-            label: Some(series.values.join("; ")),
-            ..series
-        })
+        series.label = Some(series.values.join("; "));
+        Ok(series)
     }
 
     /// Returns a doubt if some of the figures are balances and others cover a period.
@@ -170,15 +167,19 @@ impl Tables {
     }
 }
 
-/// Figures as one answer with several values, in this order. A doubt about one is a doubt about
-/// all.
-pub(crate) fn in_order(answers: impl Iterator<Item = DirectAnswer>) -> TableResult<DirectAnswer> {
+/// Answers as one with several values, in this order and with this name. A doubt about one is a
+/// doubt about all.
+pub(crate) fn in_order(
+    name: &'static str,
+    answers: impl Iterator<Item = DirectAnswer>,
+) -> TableResult<DirectAnswer> {
     let answers: Vec<DirectAnswer> = answers.collect();
     let doubt = answers.iter().find_map(|one| one.doubt.clone());
     let values: Vec<String> = answers.iter().filter_map(DirectAnswer::printed).collect();
     let mut rest = answers.into_iter();
     let first = rest.next().ok_or(Doubt::Open)?;
     Ok(DirectAnswer {
+        name,
         label: Some(values.join("; ")),
         values,
         others: rest.map(|one| one.expr).collect(),

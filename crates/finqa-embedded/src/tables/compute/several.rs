@@ -89,7 +89,10 @@ impl Tables {
         let apart = undated && found.iter().any(|one| year(one) != year(first));
         missing_if(apart, "the figures are of different years")?;
         let answers = found.into_iter();
-        in_order(answers.map(|one| answer(LIST, one.expr, UnitKind::Number)))
+        in_order(
+            LIST,
+            answers.map(|one| answer(LIST, one.expr, UnitKind::Number)),
+        )
     }
 
     /// A figure of a list. It must be printed, and one of its labels must have all words of it.

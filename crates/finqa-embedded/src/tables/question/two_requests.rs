@@ -8,15 +8,16 @@ use super::request::{Asked, Operation};
 use super::token::Token;
 use crate::reading::cues::{CHANGES, Cue};
 
-/// Cues of what is computed from a figure, besides [`CHANGES`].
+/// Cues of what is computed from a figure, besides [`CHANGES`] and [`SHARES`].
 #[rustfmt::skip]
 const COMPUTED: &[Cue] = &[
-    Cue::AsShareOf, Cue::Average, Cue::Compound, Cue::Percent, Cue::Ratio, Cue::Share, Cue::ShareOf,
+    Cue::AsShareOf, Cue::Average, Cue::Compound, Cue::Ratio, Cue::ShareOf,
 ];
 
 fn is_computed(token: &Token) -> bool {
+    let lists = [COMPUTED, CHANGES, SHARES];
     let cue = token.cue();
-    cue.is_some_and(|cue| COMPUTED.contains(&cue) || CHANGES.contains(&cue))
+    cue.is_some_and(|cue| lists.iter().any(|list| list.contains(&cue)))
 }
 
 fn named(tokens: &[Token]) -> bool {
@@ -30,12 +31,9 @@ fn sides(tokens: &[Token]) -> Option<(&[Token], &[Token])> {
     let mut sides = places.filter_map(|at| Some((tokens.get(..at)?, tokens.get(at + 1..)?)));
     sides.find(|(figure, behind)| {
         let first = behind.iter().position(is_computed);
-        // A percentage may be the figure itself: "the tax rate in percent, and its change".
-        let plain = |token: &Token| {
-            !is_computed(token) || SHARES.iter().any(|one| token.cue() == Some(*one))
-        };
         let bare = first.is_some_and(|at| !behind.get(..at).is_some_and(named));
-        named(figure) && figure.iter().all(plain) && bare
+        // A percentage may be the figure itself: "the tax rate in percent, and its change".
+        named(figure) && !has(figure, COMPUTED) && !has(figure, CHANGES) && bare
     })
 }
 
@@ -114,17 +112,15 @@ pub(super) fn and_how(tokens: &[Token]) -> Option<String> {
 pub(crate) fn unclear_periods(asked: &Asked, tokens: &[Token]) -> Option<String> {
     let several = |of: &Operand| of.spans.len() > 1 || of.each.is_some();
     let listed = asked.operands.iter().any(several);
-    let pair = |words: [&str; 2]| {
-        let all: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
-        all.windows(2).any(|two| two == words)
-    };
+    let texts: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
+    let pair = |words: [&str; 2]| texts.windows(2).any(|two| two == words);
     let in_each = matches!(asked.operation, Operation::Figure | Operation::Ratio);
     if in_each && listed {
         // "Sales in 2030 and 2031 in total" asks for their sum, unless the row is called a total.
-        let total = tokens.iter().rposition(|token| token.text == "total");
+        let total = texts.iter().rposition(|text| *text == "total");
         let last_name = tokens.iter().rposition(|token| !token.stems().is_empty());
         let sums = pair(["in", "total"]) || total > last_name || says(tokens, "altogether");
-        let sums = sums || tokens.iter().any(|token| token.text == "total of");
+        let sums = sums || texts.contains(&"total of");
         let in_all = pair(["in", "all"]).then(|| "in all".to_owned());
         return sums.then(|| "total".to_owned()).or(in_all);
     }
