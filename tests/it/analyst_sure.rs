@@ -237,3 +237,33 @@ fn a_closing_balance_is_that_at_the_end() {
     let ran = place.run("ask note.htm 'What was the closing balance in 2031?' --json");
     assert_eq!(ran.json()["answer"], "60 million");
 }
+
+/// "How much lower" was answered with a negative difference, without a doubt, where the first
+/// figure is the higher one.
+#[test]
+fn how_much_lower_is_not_sure_of_a_figure_that_is_higher() {
+    let read = income(&[
+        YEARS,
+        &["Net sales", "1,000", "800", "640"],
+        &["Operating income", "200", "240", "80"],
+    ]);
+    let questions = [
+        (
+            "How much lower was operating income in 2031 than in 2030?",
+            "40",
+        ),
+        (
+            "How much lower was operating income than net sales in 2031?",
+            "800",
+        ),
+        ("How much lower were net sales in 2031 than in 2030?", ""),
+        (
+            "How much lower were net sales than operating income in 2031?",
+            "",
+        ),
+        ("By how much did net sales fall in 2031?", ""),
+        ("Was operating income lower in 2031 than in 2030?", "yes"),
+        ("Were net sales lower in 2031 than in 2030?", "no"),
+    ];
+    assert_answers("10k.htm", &read, &questions);
+}

@@ -114,7 +114,10 @@ impl Tables {
         let [late, early] = &pair;
         // "By how much did sales fall?" has no answer if they rose.
         let rose = falls && late.number() > early.number();
-        let rose = rose.then(|| Doubt::missing("the figure did not fall, but rose"));
+        let rose = rose.then(|| match operands {
+            [_] => Doubt::missing("the figure did not fall, but rose"),
+            _ => Doubt::missing("the first figure is not lower, but higher"),
+        });
         // The row of a single operand can be the change itself.
         let row = late.at.filter(|_| operands.len() == 1 && !asked.relative);
         let own = row.and_then(|at| self.may_be_own_change(&at));

@@ -43,6 +43,8 @@ enum OperandForm {
 
 use OperandForm::{Listed, One, Reversed, Sides, WholeFirst};
 
+/// The cue of forms in which the first figure is the lower one.
+const LOWER: &[Cue] = &[Cue::Less];
 /// Further cues in the operands of a ratio.
 const PERCENT: &[Cue] = &[Cue::Percent, Cue::Ratio];
 /// Further cues in the operands of a difference.
@@ -70,10 +72,10 @@ const NEUTRAL: &[Cue] = &[
 static FORMS: [Form; 27] = [
     // yes/no, cues, places of the operands, operation, may be relative, further cues
     Form(true, &[Cue::More], Sides(Cue::Or), Operation::Larger { largest: true }, false, &[]),
-    Form(true, &[Cue::Less], Sides(Cue::Or), Operation::Larger { largest: false }, false, &[]),
+    Form(true, LOWER, Sides(Cue::Or), Operation::Larger { largest: false }, false, &[]),
     Form(true, &[Cue::Exceeds], Sides(Cue::Exceeds), Operation::Compare, false, &[]),
     Form(true, &[Cue::More], Sides(Cue::Than), Operation::Compare, false, &[]),
-    Form(true, &[Cue::Less], Reversed(Cue::Than), Operation::Compare, false, &[]),
+    Form(true, LOWER, Sides(Cue::Than), Operation::Compare, false, &[]),
     Form(true, &[Cue::Rise, Cue::Improve, Cue::Fall], One, Operation::Compare, false, AGO),
     // "Was A higher than a year ago?": "than" is in the phrase of `YearAgo`.
     Form(true, &[Cue::YearAgo], One, Operation::Compare, false, &[Cue::More, Cue::Less]),
@@ -89,8 +91,8 @@ static FORMS: [Form; 27] = [
     Form(false, &[Cue::Multiple], Sides(Cue::Multiple), Operation::Ratio, false, &[]),
     Form(false, &[Cue::Multiple], WholeFirst(Cue::Multiple), Operation::Ratio, false, &[]),
     Form(false, &[Cue::More], Sides(Cue::Than), Operation::Difference, true, COMPARED),
-    Form(false, &[Cue::Less], Reversed(Cue::Than), Operation::Difference, false, COMPARED),
-    Form(false, &[Cue::Less], Sides(Cue::Less), Operation::Difference, false, COMPARED),
+    Form(false, LOWER, Sides(Cue::Than), Operation::Difference, false, COMPARED),
+    Form(false, LOWER, Sides(Cue::Less), Operation::Difference, false, COMPARED),
     Form(false, &[Cue::Minus], Sides(Cue::Minus), Operation::Difference, true, COMPARED),
     Form(false, &[Cue::Difference], Listed(2), Operation::Difference, true, SHARES),
     Form(false, MOVES, One, Operation::Difference, true, SHARES),
@@ -196,7 +198,8 @@ impl Form {
         let said = !has(tokens, &[Cue::Points]) && has(tokens, RELATIVE);
         let relative = *relative && said;
         // "How many percent less than A is B?" can be a share of either, so it is left open.
-        if said && matches!(places, Reversed(Cue::Than)) {
+        let lower = *cues == LOWER && matches!(places, Sides(Cue::Than));
+        if said && lower {
             return None;
         }
         let mut operands = self.operands(tokens, &allowed, single)?;
@@ -213,6 +216,9 @@ impl Form {
             one.percent &= !divided;
         }
         let applied = self.applied(&mut operands, single)?;
+        if let Some(first) = operands.first_mut().filter(|_| lower) {
+            first.falls = true;
+        }
         // "Net loans to total loans" may be a ratio, but "payments to suppliers" is one figure.
         let named = |side| operand(side, None).is_some_and(|of| of.is_named());
         let joined = split(tokens, Cue::To)
