@@ -13,7 +13,7 @@ finqa-core
     error
     files
     net
-    number
+    number      text
     options
     outcome
     page        number question short_text table text

@@ -1,11 +1,13 @@
 //! Helpers for text in messages: shortening to one line of bounded length, counts with nouns, JSON
-//! with nulls, and misspelled names.
+//! with nulls, and misspelled names. And patterns that are part of the program.
 
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
+
+use crate::pattern;
 
 /// Numbers that Python and JavaScript write but JSON does not allow.
 pub const NOT_FINITE: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
@@ -102,8 +104,7 @@ pub fn grouped(count: u64) -> String {
 
 /// Replaces each of these bare words in JSON by `null`. Strings are left unchanged.
 pub fn with_nulls<'t>(json: &'t str, words: &[&str]) -> Cow<'t, str> {
-    static TOKEN: LazyLock<Regex> =
-        LazyLock::new(|| crate::regex!(r#"(?s)"(?:[^"\\]|\\.)*"|-?[A-Za-z]+"#));
+    static TOKEN: Pattern = pattern!(r#"(?s)"(?:[^"\\]|\\.)*"|-?[A-Za-z]+"#);
     if !words.iter().any(|word| json.contains(word)) {
         return Cow::Borrowed(json);
     }
@@ -136,6 +137,17 @@ macro_rules! regex {
         let pattern = regex::Regex::new($pattern).expect("a pattern of the program compiles");
         pattern
     }};
+}
+
+/// A pattern of the program, which is compiled on first use.
+pub type Pattern = LazyLock<Regex>;
+
+/// A [`Pattern`](crate::text::Pattern) for a `static`.
+#[macro_export]
+macro_rules! pattern {
+    ($pattern:expr) => {
+        std::sync::LazyLock::new(|| $crate::regex!($pattern))
+    };
 }
 
 #[cfg(test)]

@@ -6,12 +6,10 @@
 //! that are not written as `1,234.5` are rewritten. The text around the digits is left to
 //! `finqa_core::number`.
 
-use std::sync::LazyLock;
-
 use finqa_core::number::{self, fold, is_currency};
 use finqa_core::page::{Cell, MONTHS, has_sides, names_notes, split_side, year_of, years_in};
-use finqa_core::regex;
-use regex::Regex;
+use finqa_core::pattern;
+use finqa_core::text::Pattern;
 
 /// True for a currency sign or an open bracket whose number is in the next cell.
 pub(crate) fn opens(text: &str) -> bool {
@@ -111,13 +109,11 @@ pub(crate) fn names_period(text: &str) -> bool {
 
 /// An amount as people write it: the text before it, its digits with the marks between them, and
 /// the text after it, in which only a mark such as `(1)` can have digits.
-static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"(?x)^(?P<before>\D*?)
+static AMOUNT: Pattern = pattern!(
+    r"(?x)^(?P<before>\D*?)
         (?P<digits>\d+(?:[.,'\u{2019}]\d+|[\x20\u{a0}\u{202f}\u{2009}]\d{3}\b)*)
         (?P<after>\D*(?:[(\[]\w{1,2}[)\]]\s*)?)$"
-    )
-});
+);
 
 /// A cell whose text may be rewritten, and whether its tag says that a comma marks its decimals.
 pub(crate) type WrittenCell<'c> = (&'c mut String, Option<bool>);

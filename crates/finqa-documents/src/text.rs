@@ -2,11 +2,10 @@
 //! sentences into one notation.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
-use finqa_core::regex;
-use finqa_core::text::single_spaced;
-use regex::{Captures, Regex};
+use finqa_core::pattern;
+use finqa_core::text::{Pattern, single_spaced};
+use regex::Captures;
 
 use crate::cells::votes_of;
 
@@ -119,7 +118,7 @@ fn ends_sentence(word: &str) -> bool {
 }
 
 /// Numbers with a comma or a point between their digits.
-static MARKED: LazyLock<Regex> = LazyLock::new(|| regex!(r"\d+(?:[.,]\d+)+"));
+static MARKED: Pattern = pattern!(r"\d+(?:[.,]\d+)+");
 
 /// Rewrites the figures of sentences in which a comma marks the decimals. A figure for which both
 /// readings are possible is read like the document's cells, or, if these are undecided too, like

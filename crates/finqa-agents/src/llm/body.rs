@@ -2,11 +2,10 @@
 //! accept, and an event stream from a server that was asked for a single reply.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
-use finqa_core::regex;
-use finqa_core::text::{NOT_FINITE, one_line, single_spaced, with_nulls};
-use regex::{Captures, Regex};
+use finqa_core::pattern;
+use finqa_core::text::{NOT_FINITE, Pattern, one_line, single_spaced, with_nulls};
+use regex::Captures;
 use serde_json::{Value, json};
 
 /// Reads a body. Strings and numbers keep their values. A lone surrogate and bytes that are not
@@ -27,8 +26,7 @@ pub(super) fn json(body: &[u8]) -> Result<Value, String> {
 
 /// Reads JSON in the form that Python's `json` writes and accepts.
 fn lenient(text: &str) -> serde_json::Result<Value> {
-    static TOKEN: LazyLock<Regex> =
-        LazyLock::new(|| regex!(r#"(?s)"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*"#));
+    static TOKEN: Pattern = pattern!(r#"(?s)"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*"#);
     let text = with_nulls(text, &NOT_FINITE);
     let finite = TOKEN.replace_all(&text, |token: &Captures<'_>| {
         let token = token.get(0).map_or("", |token| token.as_str());
@@ -44,9 +42,8 @@ fn lenient(text: &str) -> serde_json::Result<Value> {
 /// Replaces each escape of a lone surrogate in a JSON string by `U+FFFD`. Pairs stay.
 fn without_lone_surrogates(token: &str) -> Cow<'_, str> {
     // Matches an escape, a pair of surrogates, or a lone surrogate, which is the group.
-    static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {
-        regex!(r"(?is)\\[^u]|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(\\ud[89a-f][0-9a-f]{2})")
-    });
+    static ESCAPE: Pattern =
+        pattern!(r"(?is)\\[^u]|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(\\ud[89a-f][0-9a-f]{2})");
     ESCAPE.replace_all(token, |escape: &Captures<'_>| match escape.get(1) {
         Some(_) => "\u{fffd}".to_owned(),
         None => escape.get(0).map_or("", |it| it.as_str()).to_owned(),
@@ -202,8 +199,7 @@ fn nature(body: &[u8], text: &str, error: &serde_json::Error) -> String {
 /// Describes what an HTML page probably is, with its title if that has at most 101 characters, a
 /// limit set by hand.
 pub(super) fn page(text: &str) -> String {
-    static TITLE: LazyLock<Regex> =
-        LazyLock::new(|| regex!(r"(?is)<(?:title|h1)[^>]*>\s*([^<]{0,100}\S)\s*</"));
+    static TITLE: Pattern = pattern!(r"(?is)<(?:title|h1)[^>]*>\s*([^<]{0,100}\S)\s*</");
     const KINDS: [(&str, &[&str]); 2] = [
         (
             "a login page",

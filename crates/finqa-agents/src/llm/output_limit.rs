@@ -1,10 +1,10 @@
 //! Finds a new output limit after a server refused one. The server's message may state how many
 //! tokens there is room for.
 
-use std::sync::LazyLock;
+use regex::Captures;
 
-use finqa_core::regex;
-use regex::{Captures, Regex};
+use finqa_core::pattern;
+use finqa_core::text::Pattern;
 
 /// The minimum limit that replaces a default. If there is room for less, the prompt itself is too
 /// long. Set by hand.
@@ -79,8 +79,8 @@ fn tokens_left_for_output(words: &str, numbers: &[u64], asked: u64) -> Option<u6
 
 /// The whole numbers in a text that are not part of a name. An exclusive limit is reduced by one.
 fn numbers(text: &str) -> Vec<u64> {
-    static GROUPED: LazyLock<Regex> = LazyLock::new(|| regex!(r"\b\d{1,3}(?:,\d{3})+\b"));
-    static BELOW: LazyLock<Regex> = LazyLock::new(|| regex!(r"\b(\d+) \(exclusive\)"));
+    static GROUPED: Pattern = pattern!(r"\b\d{1,3}(?:,\d{3})+\b");
+    static BELOW: Pattern = pattern!(r"\b(\d+) \(exclusive\)");
     let text = GROUPED.replace_all(text, |it: &Captures<'_>| {
         it.get_match().as_str().replace(',', "")
     });

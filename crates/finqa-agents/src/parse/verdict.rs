@@ -6,8 +6,9 @@
 use std::sync::LazyLock;
 
 use finqa_core::number::fold;
+use finqa_core::pattern;
 use finqa_core::regex;
-use finqa_core::text::single_spaced;
+use finqa_core::text::{Pattern, single_spaced};
 use regex::Regex;
 use serde_json::{Map, Value};
 
@@ -190,16 +191,12 @@ static IS_RIGHT: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 /// A sentence that says that there is no error.
-static NO_ERROR: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        "^(?:i |we )?(?:have |can |could |there )?(?:found |find |see |saw |are |is |were |was |identified |have )?no (?:further |other |significant |major |more )?(?:issues?|errors?|problems?|mistakes?|findings?|objections?|corrections?|changes?|revisions?|discrepanc(?:y|ies)|inconsistenc(?:y|ies))(?: (?:were |was |are |is )?(?:found|identified|detected|needed|required|necessary|noted))?(?: (?:in|with|to|for) (?:the|this|your) [a-z]+)?$|^(?:there is |i have |i found )?nothing (?:is )?(?:wrong|to (?:object to|object|correct|fix|revise|change|report))$"
-    )
-});
-static OBJECTION: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"\b(?:wrong|incorrect|inaccurate|mistaken?|should be|not (?:correct|right|ok|supported))\b"
-    )
-});
+static NO_ERROR: Pattern = pattern!(
+    "^(?:i |we )?(?:have |can |could |there )?(?:found |find |see |saw |are |is |were |was |identified |have )?no (?:further |other |significant |major |more )?(?:issues?|errors?|problems?|mistakes?|findings?|objections?|corrections?|changes?|revisions?|discrepanc(?:y|ies)|inconsistenc(?:y|ies))(?: (?:were |was |are |is )?(?:found|identified|detected|needed|required|necessary|noted))?(?: (?:in|with|to|for) (?:the|this|your) [a-z]+)?$|^(?:there is |i have |i found )?nothing (?:is )?(?:wrong|to (?:object to|object|correct|fix|revise|change|report))$"
+);
+static OBJECTION: Pattern = pattern!(
+    r"\b(?:wrong|incorrect|inaccurate|mistaken?|should be|not (?:correct|right|ok|supported))\b"
+);
 
 /// True if the text around a verdict says that the analysis is wrong.
 fn objects(text: &str) -> bool {

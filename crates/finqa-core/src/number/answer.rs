@@ -8,7 +8,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::pattern;
 use crate::regex;
+use crate::text::Pattern;
 
 use super::fold::Folded;
 use super::near::{NEAR, within};
@@ -16,11 +18,9 @@ use super::read::{NumberCandidate, Scanner};
 use super::reading::{NotRead, NumberReading};
 use super::words::{MONTHS, UNREAD, lists, scale_of_word, year_of};
 
-static NO_ANSWER: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"(?i)\b(cannot|can['’]t|can not|could not|couldn['’]t|unable|impossible|not possible|not available|unavailable|not (?:be )?(?:found|given|stated|provided|disclosed|reported|determined|enough)|insufficient|undetermined|unknown|does not|doesn['’]t|no (?:data|information|figure|value|answer|such))\b"
-    )
-});
+static NO_ANSWER: Pattern = pattern!(
+    r"(?i)\b(cannot|can['’]t|can not|could not|couldn['’]t|unable|impossible|not possible|not available|unavailable|not (?:be )?(?:found|given|stated|provided|disclosed|reported|determined|enough)|insufficient|undetermined|unknown|does not|doesn['’]t|no (?:data|information|figure|value|answer|such))\b"
+);
 
 /// Digits that belong to a name, a date or a label and are not an amount. In the order of the
 /// forms: "row 3", "June 30, 2031", "30 June 2031", "3rd", "12/31/31", "2030-31", "6/2031",
@@ -45,44 +45,33 @@ static NAMES: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Words directly before a figure with which the answer is compared: "up from about".
-static COMPARED: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"(?i)\b(?:from|versus|vs\.?|than|against|(?:compared|relative) (?:to|with)|out of)\s+(?:(?:an?|the|about|approximately|around|roughly|nearly|just|only)\s+)*$"
-    )
-});
+static COMPARED: Pattern = pattern!(
+    r"(?i)\b(?:from|versus|vs\.?|than|against|(?:compared|relative) (?:to|with)|out of)\s+(?:(?:an?|the|about|approximately|around|roughly|nearly|just|only)\s+)*$"
+);
 /// A unit of time after a figure. "5 years" is the answer only if the text has no other figure.
-static PERIOD: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"(?i)^\s*(?:years?|quarters?|months?|weeks?|days?)\b"));
+static PERIOD: Pattern = pattern!(r"(?i)^\s*(?:years?|quarters?|months?|weeks?|days?)\b");
 /// A sentence whose answer is a year, at its start or its end: "It was in 2031."
-static YEAR: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"(?i)^(?:[^0-9]*\b(?:in|is|was|year)\s+(?:fiscal\s+)?)?[0-9]{4}(?:\s+(?:was|is|had)\b.*|\W*)$"
-    )
-});
+static YEAR: Pattern = pattern!(
+    r"(?i)^(?:[^0-9]*\b(?:in|is|was|year)\s+(?:fiscal\s+)?)?[0-9]{4}(?:\s+(?:was|is|had)\b.*|\W*)$"
+);
 /// A figure that forms a range or a list with the next figure: "10 to", "10 or".
-static RANGE: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"(?i)^[0-9.,]+\s*(?:-|/|to|or|and|through)?\s*$"));
+static RANGE: Pattern = pattern!(r"(?i)^[0-9.,]+\s*(?:-|/|to|or|and|through)?\s*$");
 /// "to" directly before the second figure of a comparison: "from 100 to 114".
-static TO: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"(?i)\bto\s+(?:(?:about|approximately|around|roughly|nearly)\s+)*$"));
+static TO: Pattern = pattern!(r"(?i)\bto\s+(?:(?:about|approximately|around|roughly|nearly)\s+)*$");
 
 /// A word directly before a figure that gives it a sign: "loss of", "minus". The group `of` matches
 /// phrases like "provision for loan losses of", in which the word is not a sign.
-static LOSS: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"(?i)(?P<of>\bfor(?:\s+\w+){0,3}\s+)?\b(?:(?P<loss>loss|losses|deficit)(?:\s+of|:)?|negative|minus)\s+(?:(?:about|approximately|around|roughly|nearly|just|only)\s+)*$"
-    )
-});
+static LOSS: Pattern = pattern!(
+    r"(?i)(?P<of>\bfor(?:\s+\w+){0,3}\s+)?\b(?:(?P<loss>loss|losses|deficit)(?:\s+of|:)?|negative|minus)\s+(?:(?:about|approximately|around|roughly|nearly|just|only)\s+)*$"
+);
 /// "Yes" or "no" at the start of a text, alone or before a punctuation mark, but not "no. of
 /// shares" or "No. 5".
-static YES_NO: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r#"(?i)^[\s\[({"'$]*(?:(?P<yes>yes|true)|no|false)[\]}"']*(?:[)$\]}\s.!]*$|[,;:!(]|\s+[-(]|\.\s+(?:[^o0-9\s]|o[^f\s]))"#
-    )
-});
+static YES_NO: Pattern = pattern!(
+    r#"(?i)^[\s\[({"'$]*(?:(?P<yes>yes|true)|no|false)[\]}"']*(?:[)$\]}\s.!]*$|[,;:!(]|\s+[-(]|\.\s+(?:[^o0-9\s]|o[^f\s]))"#
+);
 /// A loss that is named after its figure: "45.2 (net loss)".
-static LOSS_BEHIND: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"(?i)^\s*\(?\s*(?:(?:net|operating|pre-?tax)\s+)?(?:loss|deficit)\b"));
+static LOSS_BEHIND: Pattern =
+    pattern!(r"(?i)^\s*\(?\s*(?:(?:net|operating|pre-?tax)\s+)?(?:loss|deficit)\b");
 
 /// Texts of more bytes are not read as answers, because the time grows with the square of the
 /// length: each figure is compared with the text before it. The limit is set by hand. The reason

@@ -1,21 +1,16 @@
 //! Finds the currency that a text names.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use super::words::{CODES, COUNTRIES, MARKS};
-use crate::regex;
+use crate::pattern;
+use crate::text::Pattern;
 
 /// Names of currencies in words.
 const NAMES: &str = "dollars?|euros?|pounds|sterling|yen|rupees?";
 
 /// A sign, a code (also as in `TEUR`) or a name.
-static NAMED: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(&format!(
-        r"(?i)(?:\b(?:{COUNTRIES}))?[{MARKS}]|\b[tkm]?(?P<code>{CODES})(?:m|k|bn)?\b|\b(?P<name>{NAMES})\b"
-    ))
-});
+static NAMED: Pattern = pattern!(&format!(
+    r"(?i)(?:\b(?:{COUNTRIES}))?[{MARKS}]|\b[tkm]?(?P<code>{CODES})(?:m|k|bn)?\b|\b(?P<name>{NAMES})\b"
+));
 
 /// The currencies with a sign of their own: the sign, the code, and the beginning of the name in
 /// [`NAMES`].

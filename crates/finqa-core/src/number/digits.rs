@@ -1,20 +1,15 @@
 //! Reads plain digits: groups of thousands, a decimal point, an exponent or a denominator.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use super::fold::THIN;
-use crate::regex;
+use crate::pattern;
+use crate::text::Pattern;
 
 /// An exponent, a denominator or a ratio to one after the digits: `e6`, `× 10^6`, `/2`, `:1`.
-static EXPONENT: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"(?xi)^(?:e(?P<e>[-+]?[0-9]+)\b
+static EXPONENT: Pattern = pattern!(
+    r"(?xi)^(?:e(?P<e>[-+]?[0-9]+)\b
         |\s*[×*x]\s*10(?:\^[{(]?(?P<power>[-+]?[0-9]+)[)}]?|(?P<raised>[⁺⁻]?[⁰¹²³⁴-⁹]+)))?
         (?:/(?P<by>[0-9]+)|:1\b)?"
-    )
-});
+);
 
 /// A number as its digits state it, before sign, unit and scale are applied.
 pub(super) struct PlainNumber {

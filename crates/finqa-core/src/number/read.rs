@@ -24,37 +24,32 @@ use super::digits::PlainNumber;
 use super::fold::Folded;
 use super::reading::{NotRead, NumberReading};
 use super::words::{BASIS_POINTS, CODES, COUNTRIES, MARKS, PERCENT, scale_of_word, year_of};
+use crate::pattern;
 use crate::regex;
+use crate::text::Pattern;
 
 /// A whole run of digits and separators. If its start is malformed, the whole run is skipped, so
 /// that its end is not read as a number of its own.
-static RUN: LazyLock<Regex> = LazyLock::new(|| regex!(r"^(?:[,./_':]?\p{N})+"));
+static RUN: Pattern = pattern!(r"^(?:[,./_':]?\p{N})+");
 
 /// A currency at the end of the text before a number.
-static MONEY: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(&format!(
-        r"(?i)(?:(?:(?:\b(?:{COUNTRIES}))?[{MARKS}]|\b(?:{CODES})|\brs\.)\s*|\bus)$"
-    ))
-});
+static MONEY: Pattern = pattern!(&format!(
+    r"(?i)(?:(?:(?:\b(?:{COUNTRIES}))?[{MARKS}]|\b(?:{CODES})|\brs\.)\s*|\bus)$"
+));
 
 /// A currency after a number. The group `next` matches the start of another number, to which
 /// the currency may belong instead.
-static MONEY_BEHIND: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(&format!(
-        r"(?i)^\s*(?:(?:{COUNTRIES})?[{MARKS}]|(?:{CODES})\b)(?P<next>\s*[\p{{N}}(.-])?"
-    ))
-});
+static MONEY_BEHIND: Pattern = pattern!(&format!(
+    r"(?i)^\s*(?:(?:{COUNTRIES})?[{MARKS}]|(?:{CODES})\b)(?P<next>\s*[\p{{N}}(.-])?"
+));
 
 /// A percent sign or word, or basis points, after a number; also `10-percent`.
-static UNIT: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(&format!(
-        r"(?i)^(?:(?P<percent>\s*%|(?:\s*|-)(?:{PERCENT})\b)|(?:\s*|-)(?:{BASIS_POINTS})\b)"
-    ))
-});
+static UNIT: Pattern = pattern!(&format!(
+    r"(?i)^(?:(?P<percent>\s*%|(?:\s*|-)(?:{PERCENT})\b)|(?:\s*|-)(?:{BASIS_POINTS})\b)"
+));
 
 /// The repetition in `-2913 ( 2913 )`, as the dataset's cells print negative numbers.
-static DOUBLED: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"^\s*\(\s*\$?\s*([0-9.,/]+)\s*(%?)\s*\)"));
+static DOUBLED: Pattern = pattern!(r"^\s*\(\s*\$?\s*([0-9.,/]+)\s*(%?)\s*\)");
 
 /// The text that may come before a sign: the start of the text, an opening mark, or a currency.
 static OPENS: LazyLock<Regex> = LazyLock::new(|| {
@@ -82,12 +77,11 @@ static BEFORE: LazyLock<[(Regex, NotRead); 4]> = LazyLock::new(|| {
 /// Text that may follow a number without changing it. The letters mean multiples (`x`), pence and
 /// cents, and points. `¢` is not included, because it means a hundredth of the unit, which is not
 /// supported.
-static BEHIND: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(r#"(?i)^(?:$|\s|(?:x|p|c|pts?)\b|[!"'()*,./:;=?\[\]{|}~×≈→…÷»†‡•]|-(?:$|[-\s\w($]))"#)
-});
+static BEHIND: Pattern =
+    pattern!(r#"(?i)^(?:$|\s|(?:x|p|c|pts?)\b|[!"'()*,./:;=?\[\]{|}~×≈→…÷»†‡•]|-(?:$|[-\s\w($]))"#);
 
 /// A percent sign that is separated from the number.
-static STRAY: LazyLock<Regex> = LazyLock::new(|| regex!(&format!(r"^[-+*×^)\]\s{MARKS}]*[%‰‱]")));
+static STRAY: Pattern = pattern!(&format!(r"^[-+*×^)\]\s{MARKS}]*[%‰‱]"));
 
 /// The first number in `text`. `None` if there is none, or if the first candidate cannot be read
 /// with certainty.

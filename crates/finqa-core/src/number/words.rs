@@ -1,11 +1,8 @@
 //! Lists the words and marks that can be part of a number in answers and cells.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use super::Scale;
-use crate::regex;
+use crate::pattern;
+use crate::text::Pattern;
 
 /// The names of the months in lower case.
 pub const MONTHS: [&str; 12] = [
@@ -75,11 +72,9 @@ pub(crate) const COUNTRIES: &str = "us|au?|ca?|nz|hk|nt|sg?|r|mx";
 /// Currency signs, for a character class of a pattern.
 pub(crate) const MARKS: &str = r"$£¥¤฿\u{20a0}-\u{20cf}";
 
-static CURRENCY: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(&format!(
-        r"(?i)^(?:(?:{COUNTRIES})?[{MARKS}]|(?:{CODES})|rs\.)$"
-    ))
-});
+static CURRENCY: Pattern = pattern!(&format!(
+    r"(?i)^(?:(?:{COUNTRIES})?[{MARKS}]|(?:{CODES})|rs\.)$"
+));
 
 /// True if the text is a currency and nothing else.
 ///
@@ -98,9 +93,8 @@ pub(super) fn lists(list: &str, word: &str) -> bool {
         .any(|known| known.eq_ignore_ascii_case(word))
 }
 
-static ASKS_BASIS_POINTS: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"(?i)\b(?:basis[\s-]points?|bps?)\b"));
-static ASKS_LOSS: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)\b(?:loss|losses|deficit)\b"));
+static ASKS_BASIS_POINTS: Pattern = pattern!(r"(?i)\b(?:basis[\s-]points?|bps?)\b");
+static ASKS_LOSS: Pattern = pattern!(r"(?i)\b(?:loss|losses|deficit)\b");
 
 /// True if a question asks for basis points.
 pub fn asks_for_basis_points(question: &str) -> bool {

@@ -8,8 +8,9 @@ use regex::Regex;
 
 use super::MONTHS;
 use crate::number::{CODES, COUNTRIES, MARKS, Scale, scale_of_word, year_of};
+use crate::pattern;
 use crate::regex;
-use crate::text::single_spaced;
+use crate::text::{Pattern, single_spaced};
 
 /// Phrases that state a scale anywhere in a text. The most frequent one comes first.
 const PHRASES: [&str; 3] = ["in millions", "in thousands", "in billions"];
@@ -56,15 +57,13 @@ static SCALE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A text that states a unit and nothing else.
-static ONLY_UNIT: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(&format!(
-        r"(?x)^ (?: \W | {} | \b (?: [tk](?:{CODES}) | (?:{CODES})(?:m|k|bn|000s) | all | amounts | figures
+static ONLY_UNIT: Pattern = pattern!(&format!(
+    r"(?x)^ (?: \W | {} | \b (?: [tk](?:{CODES}) | (?:{CODES})(?:m|k|bn|000s) | all | amounts | figures
         | numbers | values | us | u\.s | canadian | in | are | is | stated | expressed | shown
         | reported | presented | of | unless | otherwise | noted | indicated | except | per | share
         | data | and | unaudited | 000s? | {WORDS} | r | k | m | b | cr ) \b )+ $",
-        currency()
-    ))
-});
+    currency()
+));
 
 /// The period that a line names in addition to its unit.
 static PERIOD: LazyLock<Regex> = LazyLock::new(|| {

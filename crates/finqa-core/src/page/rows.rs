@@ -1,10 +1,7 @@
 //! Recognises rows to which the scale of the caption does not apply.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
-use crate::regex;
+use crate::pattern;
+use crate::text::Pattern;
 
 /// Words that mark a name as a rate, a ratio or an amount per share, anywhere in the name.
 const WORDS: [&str; 15] = [
@@ -25,8 +22,7 @@ const AVERAGED: [&str; 8] = [
 ];
 
 /// An amount for each of several things: "Common stock, $1.00 par value per share".
-static OF_EACH: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"[$€£¥]\s*[\d.,]+(?:\s+par value)?\s+(?:per|a|each)\s+\w+"));
+static OF_EACH: Pattern = pattern!(r"[$€£¥]\s*[\d.,]+(?:\s+par value)?\s+(?:per|a|each)\s+\w+");
 
 /// Words that mark a name only inside its brackets.
 const ASIDE: [&str; 5] = ["years", "days", "months", "times", "x"];

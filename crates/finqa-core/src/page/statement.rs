@@ -4,7 +4,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::pattern;
 use crate::regex;
+use crate::text::Pattern;
 
 /// A kind of primary statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +27,7 @@ static NAME: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Text in brackets, or after a bracket that is never closed.
-static ASIDE: LazyLock<Regex> = LazyLock::new(|| regex!(r"\([^()]*(?:\)|$)|\[[^\[\]]*(?:\]|$)"));
+static ASIDE: Pattern = pattern!(r"\([^()]*(?:\)|$)|\[[^\[\]]*(?:\]|$)");
 
 /// Words that occur in sentences about a statement but not in the statement's own title.
 const MENTIONS: [&str; 40] = [

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use finqa_core::page::{Cover, MONTHS};
+use finqa_core::pattern;
 use finqa_core::regex;
+use finqa_core::text::Pattern;
 use regex::Regex;
 
 use crate::block::Block;
@@ -19,8 +21,7 @@ static PERIOD: LazyLock<Regex> = LazyLock::new(|| {
 
 /// A fiscal year in a sentence: "in fiscal 2031". Only from 2000 on, so the sentences of an
 /// older report give no fiscal year.
-static FISCAL: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"(?i)\bfiscal (?:year )?(?P<year>20\d\d)\b"));
+static FISCAL: Pattern = pattern!(r"(?i)\bfiscal (?:year )?(?P<year>20\d\d)\b");
 
 /// Minimum number of times that sentences must name a year for it to count as the fiscal year. Set
 /// by hand. When [`named_year`] was added, 673 instead of 522 of 776 questions about filings

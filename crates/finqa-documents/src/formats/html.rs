@@ -2,11 +2,9 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
-use finqa_core::regex;
-use finqa_core::text::single_spaced;
-use regex::Regex;
+use finqa_core::pattern;
+use finqa_core::text::{Pattern, single_spaced};
 use scraper::{ElementRef, Html, Node};
 
 use super::{nesting, styles, submission};
@@ -18,15 +16,13 @@ use crate::text::printed;
 
 /// An element with a prefix that is closed by `/>`. HTML ignores this end, so the element would
 /// contain everything after it.
-static CLOSED: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r#"<([A-Za-z]+:[\w.-]+)((?:[^<>"']|"[^"]*"|'[^']*')*)/>"#));
+static CLOSED: Pattern = pattern!(r#"<([A-Za-z]+:[\w.-]+)((?:[^<>"']|"[^"]*"|'[^']*')*)/>"#);
 
 /// A table. In filings of the 1990s, a table contains lines of text instead of rows, and an HTML
 /// parser would move these lines out of it.
-static TABLE: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?is)<table\b[^>]*>.*?</table>"));
+static TABLE: Pattern = pattern!(r"(?is)<table\b[^>]*>.*?</table>");
 /// The tags of such a table. `<S>` and `<C>` mark its columns.
-static TABLE_MARKS: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"(?i)</?(?:table|caption|s|c)\b[^>]*>"));
+static TABLE_MARKS: Pattern = pattern!(r"(?i)</?(?:table|caption|s|c)\b[^>]*>");
 
 /// Maximum number of columns or rows that a cell can span. Larger spans are cut to it. Set by hand;
 /// it bounds what a wrong attribute does.
@@ -34,7 +30,7 @@ const WIDEST: usize = 200;
 
 /// A page mark in filings of the 1990s. It has no end tag, so it would contain everything after
 /// it.
-static PAGE: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)<page>"));
+static PAGE: Pattern = pattern!(r"(?i)<page>");
 
 /// Reads a filing into its blocks and the tagged facts of its cover.
 ///

@@ -1,10 +1,9 @@
 //! Refuses HTML whose elements are nested too deeply to be read in a limited time and stack.
 
-use std::sync::LazyLock;
-
-use finqa_core::regex;
-use regex::Regex;
 use scraper::Html;
+
+use finqa_core::pattern;
+use finqa_core::text::Pattern;
 
 /// Maximum depth of nested elements. The walk through the page is recursive, so each level takes a
 /// part of the stack. Set by hand.
@@ -25,8 +24,7 @@ const ENDLESS: [&str; 36] = [
 ];
 
 /// Scripts and style sheets. A `<` in them does not begin an element.
-static SCRIPT: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"(?is)<script\b.*?</script|<style\b.*?</style"));
+static SCRIPT: Pattern = pattern!(r"(?is)<script\b.*?</script|<style\b.*?</style");
 
 const REFUSED: &str =
     "its elements are nested more than 500 deep; save it from a browser as HTML again";

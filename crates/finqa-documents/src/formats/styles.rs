@@ -1,17 +1,17 @@
 //! Removes the elements that a page hides, so that hidden text is not read.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
 
-use finqa_core::regex;
-use regex::Regex;
 use scraper::{ElementRef, Html, Selector};
+
+use finqa_core::pattern;
+use finqa_core::text::Pattern;
 
 /// Maximum number of style rules that are applied, because each one searches all elements. Further
 /// rules are ignored. Set by hand.
 const MOST: usize = 200;
 
-static COMMENT: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?s)/\*.*?\*/|<!--|-->"));
+static COMMENT: Pattern = pattern!(r"(?s)/\*.*?\*/|<!--|-->");
 
 /// True if the declarations hide an element, false if they show it, `None` if they do neither.
 fn hides(declarations: &str) -> Option<bool> {

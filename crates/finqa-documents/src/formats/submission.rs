@@ -1,22 +1,21 @@
 //! Reads filings as the SEC stores them: several documents in one file, separated by SGML tags.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
-use finqa_core::regex;
-use regex::Regex;
+use finqa_core::pattern;
+use finqa_core::text::Pattern;
 
 use crate::kind::SUBMISSIONS;
 use crate::text::begins;
 
 /// One document of a submission: its type and its content.
-static DOCUMENT: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"(?is)<document>\s*(?:<type>([^\s<]*))?(.*?)(?:</document>|\z)"));
+static DOCUMENT: Pattern =
+    pattern!(r"(?is)<document>\s*(?:<type>([^\s<]*))?(.*?)(?:</document>|\z)");
 /// The text of a document, between SGML tags.
-static TEXT: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?is)<text>(.*?)(?:</text>|\z)"));
+static TEXT: Pattern = pattern!(r"(?is)<text>(.*?)(?:</text>|\z)");
 
 /// Elements that only HTML has. A document without them is plain text.
-static MARKUP: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)<(?:html|p|div|br|font|pre)\b"));
+static MARKUP: Pattern = pattern!(r"(?i)<(?:html|p|div|br|font|pre)\b");
 
 /// Types of documents without text to read: data, pictures, and files that the SEC derives from
 /// the tags.

@@ -7,10 +7,10 @@
 mod positioned;
 mod table;
 
-use std::sync::LazyLock;
+use regex::Captures;
 
-use finqa_core::regex;
-use regex::{Captures, Regex};
+use finqa_core::pattern;
+use finqa_core::text::Pattern;
 
 use crate::block::{Block, PrintedTable};
 use crate::cells;
@@ -20,7 +20,7 @@ pub(crate) use positioned::{PlacedLine, PlacedPiece};
 use table::{cells, extent, header};
 
 /// The dots that lead from a label to its figures.
-static LEADER: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?:\. ?){3,}"));
+static LEADER: Pattern = pattern!(r"(?:\. ?){3,}");
 
 /// Share of the width, in percent, that a line must reach for its paragraph to continue in the next
 /// line.

@@ -4,12 +4,10 @@
 //! What a number means is decided in `facts` and `prose`.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 use finqa_core::page::{MONTHS, year_in_text, year_of_date};
-use finqa_core::regex;
+use finqa_core::pattern;
+use finqa_core::text::Pattern;
 
 /// The kind of a token in a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,7 +66,7 @@ pub(crate) fn tokenize(text: &str) -> Vec<TextToken<'_>> {
 /// for 2014. In the dataset, `2014an` is the remains of a dash before "an". Only
 /// 2010 to 2019, which begin like a lost escape, are separated: `2024e` stays one word.
 pub(crate) fn as_written(text: &str) -> Cow<'_, str> {
-    static YEAR: LazyLock<Regex> = LazyLock::new(|| regex!(r"\b(201[0-9])([A-Za-z])"));
+    static YEAR: Pattern = pattern!(r"\b(201[0-9])([A-Za-z])");
     YEAR.replace_all(text, "$1 $2")
 }
 

@@ -1,11 +1,10 @@
 //! Defines the stems by which labels and questions are compared, and the words that are ignored.
 
+use finqa_core::pattern;
+use finqa_core::text::Pattern;
 use std::collections::HashSet;
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock, OnceLock};
-
-use finqa_core::regex;
-use regex::Regex;
 
 use crate::reading::text::{TextToken, TokenKind, stem, tokenize};
 
@@ -119,9 +118,8 @@ pub(crate) fn stems(text: &str) -> Vec<String> {
 }
 
 /// The spellings of the United States. Without this, "U.S." would be read as "us".
-pub(crate) static STATES: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(r"\b[Uu]nited [Ss]tates\b(?: of America\b)?|\b[Uu]\.[Ss]\.?|\bUS\b|\bu\.s\b\.?")
-});
+pub(crate) static STATES: Pattern =
+    pattern!(r"\b[Uu]nited [Ss]tates\b(?: of America\b)?|\b[Uu]\.[Ss]\.?|\bUS\b|\bu\.s\b\.?");
 
 /// The stems of a text in which hyphens, slashes and trade marks count as spaces.
 pub(crate) fn plain_stems(text: &str) -> Vec<String> {

@@ -1,13 +1,13 @@
 //! Delivers the results of ended batches to the calls that wait for them.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
 
-use finqa_core::regex;
-use regex::Regex;
 use rust_decimal::Decimal;
 use serde_json::json;
 use tokio_util::bytes::Bytes;
+
+use finqa_core::pattern;
+use finqa_core::text::Pattern;
 
 use super::api::{BatchResult, BatchState};
 use super::driver::{Driver, OpenBatch};
@@ -134,7 +134,7 @@ impl Driver<'_> {
 /// Reads files of results. The first readable line of a request is its result. A line that cannot
 /// be read is its result only if no other line of the request can be read.
 fn read(open: &OpenBatch, files: &[Bytes]) -> BatchResults {
-    static KEY: LazyLock<Regex> = LazyLock::new(|| regex!(r#""custom_id"\s*:\s*"([^"\\]+)""#));
+    static KEY: Pattern = pattern!(r#""custom_id"\s*:\s*"([^"\\]+)""#);
     let lines = files
         .iter()
         .flat_map(|file| file.split(|byte| *byte == b'\n'));

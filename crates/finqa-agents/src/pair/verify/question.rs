@@ -1,12 +1,9 @@
 //! Determines what a question asks for. Only words without ambiguity count. They are chosen by
 //! hand.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use finqa_core::page::years_in;
-use finqa_core::regex;
+use finqa_core::pattern;
+use finqa_core::text::Pattern;
 
 /// The kinds of answers that a question asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,30 +24,21 @@ pub(crate) struct QuestionCues {
     pub(crate) hypothetical: bool,
 }
 
-static YES_NO: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(r"^(and |but |so )?(did|do|does|is|are|was|were|has|have|had|can|could|will|would)\b")
-});
-static PERCENT: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"\bpercent\b|\bpercentage\b|%|\bpercentual\b"));
-static CHANGE: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"\b(chang\w*|increas\w*|decreas\w*|declin\w*|grow\w*|grew|growth|rise|rose|fell|drop\w*|variation)\b"
-    )
-});
-static INCREASE: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"\b(increas\w*|grow\w*|grew|growth|rise|rose|gain\w*)\b"));
-static OTHER_CHANGE: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(r"\b(chang\w*|decreas\w*|declin\w*|fell|drop\w*|variation|differ\w*|loss\w*)\b")
-});
-static SHARE: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(r"\b(portion|proportion|share of|percent(age)? of|part of|fraction of)\b")
-});
+static YES_NO: Pattern =
+    pattern!(r"^(and |but |so )?(did|do|does|is|are|was|were|has|have|had|can|could|will|would)\b");
+static PERCENT: Pattern = pattern!(r"\bpercent\b|\bpercentage\b|%|\bpercentual\b");
+static CHANGE: Pattern = pattern!(
+    r"\b(chang\w*|increas\w*|decreas\w*|declin\w*|grow\w*|grew|growth|rise|rose|fell|drop\w*|variation)\b"
+);
+static INCREASE: Pattern = pattern!(r"\b(increas\w*|grow\w*|grew|growth|rise|rose|gain\w*)\b");
+static OTHER_CHANGE: Pattern =
+    pattern!(r"\b(chang\w*|decreas\w*|declin\w*|fell|drop\w*|variation|differ\w*|loss\w*)\b");
+static SHARE: Pattern =
+    pattern!(r"\b(portion|proportion|share of|percent(age)? of|part of|fraction of)\b");
 
-static HYPOTHETICAL: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"\b(would|will|if|assum\w*|suppos\w*|expect\w*|project\w*|forecast\w*|predict\w*|estimat\w*)\b"
-    )
-});
+static HYPOTHETICAL: Pattern = pattern!(
+    r"\b(would|will|if|assum\w*|suppos\w*|expect\w*|project\w*|forecast\w*|predict\w*|estimat\w*)\b"
+);
 
 /// Finds the cues in the text of a question.
 pub(crate) fn question_cues(question: &str) -> QuestionCues {

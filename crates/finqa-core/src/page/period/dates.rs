@@ -7,7 +7,9 @@ use regex::{Captures, Match, Regex};
 
 use super::{Date, Period};
 use crate::page::years::{MONTHS, is_amount, year_of_two_digits};
+use crate::pattern;
 use crate::regex;
+use crate::text::Pattern;
 
 static DATE: LazyLock<Regex> = LazyLock::new(|| {
     let month = "(?:january|february|march|april|may|june|july|august|september|october|november\
@@ -35,8 +37,7 @@ static DATE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Text that may separate the first and the last date of a period.
-static JOINS: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"^ ?(?:to|through|until|and|-|\u{2013}|\u{2014}) ?$"));
+static JOINS: Pattern = pattern!(r"^ ?(?:to|through|until|and|-|\u{2013}|\u{2014}) ?$");
 
 /// Whether the day or the month comes first in dates like `03/04/31`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

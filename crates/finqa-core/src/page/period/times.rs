@@ -7,7 +7,9 @@ use regex::Regex;
 
 use super::dates::{DayOrder, Named, dates, lists};
 use super::{Date, Period, TO_DATE};
+use crate::pattern;
 use crate::regex;
+use crate::text::Pattern;
 
 /// Expressions for the length of a period, each with the length in months. If several match at the
 /// same place, the first in this list counts.
@@ -47,18 +49,14 @@ static LENGTHS: LazyLock<Vec<(Regex, u8)>> = LazyLock::new(|| {
 });
 
 /// Expressions for a quarter or half of a year.
-static PART: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"^(?:(?:q|quarter) ?([1-4])|([1-4]) ?q|h([12])|([12])h|(first|1st)|(second|2nd)|(third|3rd)|(fourth|4th))"
-    )
-});
+static PART: Pattern = pattern!(
+    r"^(?:(?:q|quarter) ?([1-4])|([1-4]) ?q|h([12])|([12])h|(first|1st)|(second|2nd)|(third|3rd)|(fourth|4th))"
+);
 
 /// Words for a point in time: "at December 31", "as of 2031-06-30", "year end".
-static INSTANT: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"\b(?:at|as of|as at|on|since) (?:[a-z]{3,9}\.? \d|\d\d? [a-z]{3,9} |(?:19|20)\d\d-)|\b(?:at|by) the end\b|\bend of\b|\b(?:year|quarter|period)[- ]end\b"
-    )
-});
+static INSTANT: Pattern = pattern!(
+    r"\b(?:at|as of|as at|on|since) (?:[a-z]{3,9}\.? \d|\d\d? [a-z]{3,9} |(?:19|20)\d\d-)|\b(?:at|by) the end\b|\bend of\b|\b(?:year|quarter|period)[- ]end\b"
+);
 
 /// Words that may separate the length of a period from its date.
 const LINKS: &str = "of in the for ended ending on to through fiscal year period periods";

@@ -1,9 +1,7 @@
 //! Finds the words of a question that make its answer doubtful, whichever figure answers it.
 
-use std::sync::LazyLock;
-
-use finqa_core::regex;
-use regex::Regex;
+use finqa_core::pattern;
+use finqa_core::text::Pattern;
 
 use super::direct_answer::DirectAnswer;
 use crate::tables::find::{FigureExpr, places};
@@ -13,47 +11,38 @@ use crate::tables::question::marks::{RELATIVE_TIME, YEAR_AGO};
 use crate::tables::question::request::{Asked, Operation};
 
 /// A comparison with the year before that people usually expect in percent.
-static YEAR_ON_YEAR: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"\b(?:year[- ](?:over|on)[- ]year|yoy|y[-/]o?-?y)\b"));
+static YEAR_ON_YEAR: Pattern = pattern!(r"\b(?:year[- ](?:over|on)[- ]year|yoy|y[-/]o?-?y)\b");
 
 /// A comparison with the quarter or month directly before: "quarter over quarter".
-static SEQUENTIAL: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"\b(?:(?:quarter|month|week)[- ](?:over|on|by|to)[- ](?:quarter|month|week)|qoq|q/q|mom|m/m|sequential(?:ly)?)\b"
-    )
-});
+static SEQUENTIAL: Pattern = pattern!(
+    r"\b(?:(?:quarter|month|week)[- ](?:over|on|by|to)[- ](?:quarter|month|week)|qoq|q/q|mom|m/m|sequential(?:ly)?)\b"
+);
 
 /// What a yes/no question asks in addition: "up over 10 %?", "and by how much?".
-static BEYOND_YES: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"\b(?:\d[\d,.]*\s*(?:%|percent\b)|how much\b)"));
+static BEYOND_YES: Pattern = pattern!(r"\b(?:\d[\d,.]*\s*(?:%|percent\b)|how much\b)");
 
 /// A second question in the same line: "what were sales? By how much did they grow?"
-static SECOND: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"[?;]\s+(?:(?:and|but|so)\s+)?(?:by|how|what|which|who|when|did|does|was|were|is|are)\b"
-    )
-});
+static SECOND: Pattern = pattern!(
+    r"[?;]\s+(?:(?:and|but|so)\s+)?(?:by|how|what|which|who|when|did|does|was|were|is|are)\b"
+);
 
 /// Two totals in one question: "total debt and total equity".
-static TWO_TOTALS: LazyLock<Regex> = LazyLock::new(|| regex!(r"\btotal\b.* and (?:the )?total\b"));
+static TWO_TOTALS: Pattern = pattern!(r"\btotal\b.* and (?:the )?total\b");
 
 /// Words for the group in a question.
-static GROUP: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"(?i)(?:^|[^-\w])(?P<word>consolidated|group)\b"));
+static GROUP: Pattern = pattern!(r"(?i)(?:^|[^-\w])(?P<word>consolidated|group)\b");
 
 /// Words of a title for the figures of a company without its subsidiaries.
-static ALONE: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"(?i)\b(?P<word>stand[- ]?alone|unconsolidated|non-consolidated|separate (?:(?:annual|interim|quarterly|audited|unaudited|financial|income) )*(?:statements?|results|accounts))\b"
-    )
-});
+static ALONE: Pattern = pattern!(
+    r"(?i)\b(?P<word>stand[- ]?alone|unconsolidated|non-consolidated|separate (?:(?:annual|interim|quarterly|audited|unaudited|financial|income) )*(?:statements?|results|accounts))\b"
+);
 
 /// The word of a title for the figures of the group.
-static CONSOLIDATED: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)(?:^|[^-\w])consolidated\b"));
+static CONSOLIDATED: Pattern = pattern!(r"(?i)(?:^|[^-\w])consolidated\b");
 
 /// Words for what a company is about to sell. Neither "held" nor "sale" is enough alone, because a
 /// label need not have "held", and many labels have "sale".
-static HELD_FOR_SALE: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i)\bheld[- ]for[- ]sale\b"));
+static HELD_FOR_SALE: Pattern = pattern!(r"(?i)\bheld[- ]for[- ]sale\b");
 
 /// Words by which a question asks for the change as an amount and not in percent. "illion" is the
 /// end of "million" and "billion".

@@ -1,9 +1,7 @@
 //! Computes a measure that the question spells out: "net debt, that is all borrowings less cash".
 
-use std::sync::LazyLock;
-
-use finqa_core::regex;
-use regex::Regex;
+use finqa_core::pattern;
+use finqa_core::text::Pattern;
 
 use super::direct_answer::DirectAnswer;
 use crate::reading::cues::Cue;
@@ -18,17 +16,15 @@ use crate::tables::words::{SaidWord, VERBS, is_light, lists};
 
 /// The mark or words between a measure and its formula: "net debt, i.e. …". Without the words, a
 /// comma may also be one of a list.
-static BEGINS: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"(?i)(?P<mark> ?\(|[,:;] | [-\u{2013}\u{2014}] )(?P<said>(?P<taken>taking|using|counting) |(?:i\.e\.,?|that is,?|meaning|defined as|calculated as|computed as|adding up|adding|=) )?"
-    )
-});
+static BEGINS: Pattern = pattern!(
+    r"(?i)(?P<mark> ?\(|[,:;] | [-\u{2013}\u{2014}] )(?P<said>(?P<taken>taking|using|counting) |(?:i\.e\.,?|that is,?|meaning|defined as|calculated as|computed as|adding up|adding|=) )?"
+);
 
 /// Words between dividend and divisor.
-static OVER: LazyLock<Regex> = LazyLock::new(|| regex!(r"(?i),? (?:over|divided by|/) "));
+static OVER: Pattern = pattern!(r"(?i),? (?:over|divided by|/) ");
 
 /// A text in brackets, which may be a formula: "free cash flow (operating cash flow less capex)".
-static IN_BRACKETS: LazyLock<Regex> = LazyLock::new(|| regex!(r" ?\((?P<inside>[^()]*)\)"));
+static IN_BRACKETS: Pattern = pattern!(r" ?\((?P<inside>[^()]*)\)");
 
 /// Nouns of measures, such as "ratio" in "efficiency ratio".
 const MEASURES: &str = "ratio margin rate multiple cover coverage";

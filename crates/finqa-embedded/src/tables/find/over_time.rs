@@ -1,12 +1,10 @@
 //! Finds figures of several periods that must not be added up: levels, such as cash at the end of
 //! each year, and periods of which one is a part of another.
 
-use std::sync::LazyLock;
-
 use finqa_core::page::Statement;
 use finqa_core::page::period::{Period, TO_DATE};
-use finqa_core::regex;
-use regex::Regex;
+use finqa_core::pattern;
+use finqa_core::text::Pattern;
 
 use super::Amount;
 use super::fit::FitFigure;
@@ -32,16 +30,14 @@ const GAINS: &str = "new lost gained churned won additional added acquired opene
 const LEADS: &str = "total net gross";
 
 /// Phrases for a level, wherever they are in a name.
-static AT_A_TIME: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"\b(?:at|end of)(?: the)?(?: \w+)? (?:year|period|quarter|month)\b|\b(?:year|period|quarter|month)[- ]end\b|\b(?:closing|opening|outstanding|on hand|in stock|order book|capital employed|(?:working|share|invested) capital)\b"
-    )
-});
+static AT_A_TIME: Pattern = pattern!(
+    r"\b(?:at|end of)(?: the)?(?: \w+)? (?:year|period|quarter|month)\b|\b(?:year|period|quarter|month)[- ]end\b|\b(?:closing|opening|outstanding|on hand|in stock|order book|capital employed|(?:working|share|invested) capital)\b"
+);
 
 /// Cash that moves: "Cash from operations", "Net cash (used in) from investing", "Operating cash".
-static CASH_FLOW: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(r"\bcash \(?(?:from|out|to|for|used|provided|generated)\b|\bcash in$|\boperating cash\b")
-});
+static CASH_FLOW: Pattern = pattern!(
+    r"\bcash \(?(?:from|out|to|for|used|provided|generated)\b|\bcash in$|\boperating cash\b"
+);
 
 /// Prepositions before which a name ends: "Cash at bank".
 const BEFORE: &str = "of on at in for with to by from under";

@@ -8,13 +8,12 @@ mod unlabelled;
 pub(super) mod word_weights;
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::LazyLock;
 
 use finqa_core::page::period::{DayOrder, FiscalYears, Period, Times};
 use finqa_core::page::{Cell, Cover, Statement, Table};
+use finqa_core::pattern;
 use finqa_core::question::Document;
-use finqa_core::regex;
-use regex::Regex;
+use finqa_core::text::Pattern;
 
 use crate::reading::cues::{Cue, cue_at};
 use crate::tables::words::{lists, lists_stem, plain_stems, stems};
@@ -261,11 +260,9 @@ fn weekly(document: &Document) -> bool {
 const HEAD: usize = 5;
 
 /// A line that begins with a name and the form of a company.
-static LEGAL_NAME: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"^(?P<name>(?:[A-Z][\w'-]*,? (?:& |and )?){1,5}?)(?i:inc|corp|corporation|ag|se|plc|ltd|limited|gmbh|nv|llc|co)\b"
-    )
-});
+static LEGAL_NAME: Pattern = pattern!(
+    r"^(?P<name>(?:[A-Z][\w'-]*,? (?:& |and )?){1,5}?)(?i:inc|corp|corporation|ag|se|plc|ltd|limited|gmbh|nv|llc|co)\b"
+);
 
 /// The words of the company's name, from the cover and the file's name. A user can give a file any
 /// name, so a word of it counts only if the top of the report has it too and no label does.

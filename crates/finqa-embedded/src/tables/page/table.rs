@@ -1,13 +1,12 @@
 //! Reads a table's labels into words and periods, so that questions can be compared with them.
 
 use std::collections::HashSet;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use finqa_core::page::period::{DayOrder, Period, Times};
 use finqa_core::page::{Cell, CellKind, CellNumber, FigureTag, Statement, Table, without_unit};
-use finqa_core::regex;
-use finqa_core::text::single_spaced;
-use regex::Regex;
+use finqa_core::pattern;
+use finqa_core::text::{Pattern, single_spaced};
 
 use super::days::is_same_day;
 use crate::tables::words::{
@@ -112,25 +111,20 @@ static CASH_OF_ACTIVITIES: Stems = Stems::new("cash activities");
 const QUALIFIERS: &str = "parent forma discontinued predecessor guarantor guarantors consolidating";
 
 /// Headings of figures that have not happened yet: "Budget 2032", "2032E", "FY32F", "1Q32E".
-static PLAN: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"\b(?:budget(?:ed)?|plan(?:ned)?|forecast|outlook|guidance|target|proj(?:ected|ections?)?|est(?:imated?)?|fcst|expected|(?:[fc]y ?'?|f|[qh][1-4]|[1-4][qh])?(?:19|20)?\d\d[befp])\b"
-    )
-});
+static PLAN: Pattern = pattern!(
+    r"\b(?:budget(?:ed)?|plan(?:ned)?|forecast|outlook|guidance|target|proj(?:ected|ections?)?|est(?:imated?)?|fcst|expected|(?:[fc]y ?'?|f|[qh][1-4]|[1-4][qh])?(?:19|20)?\d\d[befp])\b"
+);
 
 /// Left out of a title: "Amortization included in cost of sales" is not about the cost of sales.
-static INCLUDED: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"(?i)\b(?:included|recorded|recognized|reported|classified) (?:in|within|under)\b[^.;:]*"
-    )
-});
+static INCLUDED: Pattern = pattern!(
+    r"(?i)\b(?:included|recorded|recognized|reported|classified) (?:in|within|under)\b[^.;:]*"
+);
 
 /// A unit in the brackets of a heading: "(in millions)".
-static UNIT: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"\([^()]*(?:million|thousand|billion|percent)[^()]*\)"));
+static UNIT: Pattern = pattern!(r"\([^()]*(?:million|thousand|billion|percent)[^()]*\)");
 
 /// A word in brackets for the opposite of what a heading names: "Profit (loss)".
-static LOSS: LazyLock<Regex> = LazyLock::new(|| regex!(r"\((?:loss|losses|deficit|decrease)\)"));
+static LOSS: Pattern = pattern!(r"\((?:loss|losses|deficit|decrease)\)");
 
 impl ReportTable {
     /// Reads a table. `above` has the texts above it, and is empty for a single table.

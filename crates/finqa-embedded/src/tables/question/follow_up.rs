@@ -1,11 +1,9 @@
 //! Completes follow-up questions, which change one part of the question before them: "and in
 //! 2022?", "what about rent?".
 
-use std::sync::LazyLock;
-
 use finqa_core::page::period::Period;
-use finqa_core::regex;
-use regex::Regex;
+use finqa_core::pattern;
+use finqa_core::text::Pattern;
 
 use super::names::name_at;
 use super::operand::Operand;
@@ -30,22 +28,18 @@ pub(crate) fn is_elliptical(tokens: &[Token]) -> bool {
 }
 
 /// The year before the one that the last question asked for.
-static YEAR_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"(?i)\b(?:in |of |for )?(?:the (?:year before|(?:previous|prior|preceding) (?:fiscal )?year)|a year (?:before|earlier|ago))\b"
-    )
-});
+static YEAR_BEFORE: Pattern = pattern!(
+    r"(?i)\b(?:in |of |for )?(?:the (?:year before|(?:previous|prior|preceding) (?:fiscal )?year)|a year (?:before|earlier|ago))\b"
+);
 
 /// The year that the last question asked for.
-static SAME_YEAR: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"(?i)\b(?:in |of |for )?(?:that|the same) (?:fiscal )?year\b"));
+static SAME_YEAR: Pattern =
+    pattern!(r"(?i)\b(?:in |of |for )?(?:that|the same) (?:fiscal )?year\b");
 
 /// Words that compare with a year instead of asking for that year's figure.
-static COMPARES: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"(?i)\b(?:than|compared?|comparison|versus|vs|against|from|since|change|gr[eo]w|growth|r[io]se|risen|f[ae]ll|increased?|decreased?|declined?|difference)\b"
-    )
-});
+static COMPARES: Pattern = pattern!(
+    r"(?i)\b(?:than|compared?|comparison|versus|vs|against|from|since|change|gr[eo]w|growth|r[io]se|risen|f[ae]ll|increased?|decreased?|declined?|difference)\b"
+);
 
 /// Replaces "that year" and "the year before" by the year they mean after the last question. The
 /// text is unchanged if the last question has no single year.
@@ -220,15 +214,12 @@ fn with_figure(before: &Asked, tokens: &[Token], at: usize) -> Option<Vec<Token>
 }
 
 /// Words by which a question is about the last figure: "over net sales?", "as a percent of that?".
-static RELATED: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"(?i)^(?:and |then |so )*(?:over|to|by|per|divided|minus|plus|less|times|of|as)\b|\b(?:over|by|of|to|minus|plus) (?:that|this|it|those|them)\b"
-    )
-});
+static RELATED: Pattern = pattern!(
+    r"(?i)^(?:and |then |so )*(?:over|to|by|per|divided|minus|plus|less|times|of|as)\b|\b(?:over|by|of|to|minus|plus) (?:that|this|it|those|them)\b"
+);
 
 /// Verbs and "how". A question with one of these words says in full what it asks for.
-static VERB: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"(?i)\b(?:was|were|is|are|did|do|does|has|have|had|will|how)\b"));
+static VERB: Pattern = pattern!(r"(?i)\b(?:was|were|is|are|did|do|does|has|have|had|will|how)\b");
 
 /// Stores the last period in the figure, and gives it to a bare name ("free cash flow?"). Returns
 /// the reason for doubt if the question may still be about the last figure or the last part.

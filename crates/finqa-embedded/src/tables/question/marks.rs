@@ -1,10 +1,10 @@
 //! Finds the periods and the fixed phrases of a question before its words are read.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use finqa_core::page::period::{TO_DATE, Times, blank};
-use finqa_core::regex;
+use finqa_core::pattern;
+use finqa_core::text::Pattern;
 use regex::Regex;
 
 use super::named_statement::NamedStatement;
@@ -14,62 +14,50 @@ use crate::tables::page::Tables;
 use crate::tables::words::lists;
 
 /// A comparison with the same period of the year before: "year over year", "versus a year ago".
-pub(crate) static YEAR_AGO: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"\b(?:year[- ](?:over|on)[- ]year|yoy|y[-/]o?-?y|(?:vs\.?|versus|than|from|compared (?:to|with)|against)(?: in)? (?:the |a )?(?:same (?:period|quarter) )?(?:of )?(?:the )?(?:year[- ]ago|prior[- ]year|previous year|last year|year (?:earlier|before|ago))(?:[- ](?:quarter|period))?|(?:than )?a year (?:before|earlier|ago))\b"
-    )
-});
+pub(crate) static YEAR_AGO: Pattern = pattern!(
+    r"\b(?:year[- ](?:over|on)[- ]year|yoy|y[-/]o?-?y|(?:vs\.?|versus|than|from|compared (?:to|with)|against)(?: in)? (?:the |a )?(?:same (?:period|quarter) )?(?:of )?(?:the )?(?:year[- ]ago|prior[- ]year|previous year|last year|year (?:earlier|before|ago))(?:[- ](?:quarter|period))?|(?:than )?a year (?:before|earlier|ago))\b"
+);
 
 /// A time whose meaning depends on when the question is asked: "last year".
-pub(crate) static RELATIVE_TIME: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(r"\b(?:last|previous|prior|this|next) (?:fiscal )?(?:year|quarter|month|half)\b")
-});
+pub(crate) static RELATIVE_TIME: Pattern =
+    pattern!(r"\b(?:last|previous|prior|this|next) (?:fiscal )?(?:year|quarter|month|half)\b");
 
 /// The statement in which a figure is: "on the balance sheet".
-static STATEMENT: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"\b(?:(?:in|on|from|per|by) )?(?:the )?(?:statements? of (?:cash flows?|income|operations|earnings|financial position)|(?:cash[- ]flow|income) statement|balance sheet)\b"
-    )
-});
+static STATEMENT: Pattern = pattern!(
+    r"\b(?:(?:in|on|from|per|by) )?(?:the )?(?:statements? of (?:cash flows?|income|operations|earnings|financial position)|(?:cash[- ]flow|income) statement|balance sheet)\b"
+);
 
 /// Both parts of a balance: what is due within a year, and what is due later.
-static BOTH_TERMS: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"\b(?:both )?(?:(?:current|short)(?:[- ]term)?,? (?:and|plus|\+) (?:non[- ]?current|long)(?:[- ]term)?|(?:non[- ]?current|long)(?:[- ]term)? (?:and|plus|\+) (?:current|short)(?:[- ]term)?)(?: (?:parts?|portions?))?\b|\bshort- and long-term\b"
-    )
-});
+static BOTH_TERMS: Pattern = pattern!(
+    r"\b(?:both )?(?:(?:current|short)(?:[- ]term)?,? (?:and|plus|\+) (?:non[- ]?current|long)(?:[- ]term)?|(?:non[- ]?current|long)(?:[- ]term)? (?:and|plus|\+) (?:current|short)(?:[- ]term)?)(?: (?:parts?|portions?))?\b|\bshort- and long-term\b"
+);
 
 /// Each of several periods: "in each of the last three years". The page must name all of them.
-static EACH: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"\b(?:(?:in|for|over|during) )?(?:each (?:of )?|every |(?:in|for|over|during) )(?:the )?(?:(?:last|past|latest) )?(?:(?:two|three|four|five|six|[2-9]) )?(?:fiscal )?(?:years?|quarters?|months?)\b"
-    )
-});
+static EACH: Pattern = pattern!(
+    r"\b(?:(?:in|for|over|during) )?(?:each (?:of )?|every |(?:in|for|over|during) )(?:the )?(?:(?:last|past|latest) )?(?:(?:two|three|four|five|six|[2-9]) )?(?:fiscal )?(?:years?|quarters?|months?)\b"
+);
 
 /// A figure for each year or part of it: "75 a year".
-static PER_YEAR: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"\b(?:(?:per|a) (?:fiscal )?(?:year|quarter|month|week)\b|per annum\b|p\.a\.|annual(?:ly)?\b)"
-    )
-});
+static PER_YEAR: Pattern = pattern!(
+    r"\b(?:(?:per|a) (?:fiscal )?(?:year|quarter|month|week)\b|per annum\b|p\.a\.|annual(?:ly)?\b)"
+);
 
 /// "Of the last three years". It adds nothing, because a report has no later years than these.
-static OF_LAST: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(r"\b(?:of|in) (?:the )?(?:last|past) (?:two|three|four|five)(?: (?:fiscal )?years)?\b")
-});
+static OF_LAST: Pattern = pattern!(
+    r"\b(?:of|in) (?:the )?(?:last|past) (?:two|three|four|five)(?: (?:fiscal )?years)?\b"
+);
 
 /// A question for a period of part of a year; its word is not a period itself: "which quarter".
-static WHICH_PERIOD: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"\b(?:which|what) (?:fiscal )?(?P<unit>quarter|half)\b"));
+static WHICH_PERIOD: Pattern = pattern!(r"\b(?:which|what) (?:fiscal )?(?P<unit>quarter|half)\b");
 
 /// "First" in "the first nine months" is not the first quarter or half, so it is left out.
-static FIRST_MONTHS: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"\b(?P<unit>first) (?:three|six|nine|\d+)[- ](?:months?|weeks?)\b"));
+static FIRST_MONTHS: Pattern =
+    pattern!(r"\b(?P<unit>first) (?:three|six|nine|\d+)[- ](?:months?|weeks?)\b");
 
 /// The years after a year, from 2000 on: "after 2031". A schedule may have them in a row
 /// "Thereafter".
-static AFTER_YEAR: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"\b(?:after|beyond) (?:fiscal )?(?:year )?(?P<year>20\d\d)\b"));
+static AFTER_YEAR: Pattern =
+    pattern!(r"\b(?:after|beyond) (?:fiscal )?(?:year )?(?P<year>20\d\d)\b");
 
 /// The places where a question repeats a whole label of at least two words. Words of such a label
 /// are not cues or periods.

@@ -16,7 +16,9 @@ pub(super) mod two_requests;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use finqa_core::pattern;
 use finqa_core::regex;
+use finqa_core::text::Pattern;
 use regex::{Captures, Regex};
 
 use crate::reading::cues::{Cue, cue_at};
@@ -29,37 +31,29 @@ use names::name_at;
 use token::{Token, TokenRole};
 
 /// Adverbs inside the name of a figure that do not change it: "taxes actually paid".
-static ADVERBS: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"(?i)\b(?:actually|really|exactly|approximately|roughly)\b ?"));
+static ADVERBS: Pattern = pattern!(r"(?i)\b(?:actually|really|exactly|approximately|roughly)\b ?");
 
 /// "Closing" before a balance, which is one at the end of a period: "the closing cash balance".
-static CLOSING: LazyLock<Regex> =
-    LazyLock::new(|| regex!(r"(?i)\bclosing (?P<of>(?:[\w&'-]+ ){0,3}balances?)\b"));
+static CLOSING: Pattern = pattern!(r"(?i)\bclosing (?P<of>(?:[\w&'-]+ ){0,3}balances?)\b");
 
 /// "Which of the last three years", which is read as "which year".
-static OF_YEARS: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"(?i)\bwhich of (?:the )?(?:last |past )?(?:(?:two|three|four|five) )?(?:(?:fiscal )?years? ?|fiscal )"
-    )
-});
+static OF_YEARS: Pattern = pattern!(
+    r"(?i)\bwhich of (?:the )?(?:last |past )?(?:(?:two|three|four|five) )?(?:(?:fiscal )?years? ?|fiscal )"
+);
 
 /// The period of a report: "this quarter", "the latest year", "latest balance sheet".
-static THIS_PERIOD: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"(?i)\b(?:this|(?:the )?(?:latest|most recent)) (?:fiscal )?(?P<unit>quarter|year|balance sheet)\b"
-    )
-});
+static THIS_PERIOD: Pattern = pattern!(
+    r"(?i)\b(?:this|(?:the )?(?:latest|most recent)) (?:fiscal )?(?P<unit>quarter|year|balance sheet)\b"
+);
 
 /// Words that can follow "up" or "down" in "is revenue up in 2031?".
 const AFTER_DIRECTION: &str =
     "in from for on over since compared during this the year versus vs against yoy by how";
 
 /// "Per share" in the name of a figure: "earnings per diluted share".
-static PER_SHARE: LazyLock<Regex> = LazyLock::new(|| {
-    regex!(
-        r"\b(?P<per>per) (?:(?:diluted|basic|common|limited|partnership) )*(?P<unit>share|unit)s?\b"
-    )
-});
+static PER_SHARE: Pattern = pattern!(
+    r"\b(?P<per>per) (?:(?:diluted|basic|common|limited|partnership) )*(?P<unit>share|unit)s?\b"
+);
 
 /// Words that are not names even if they begin with a capital: "for Fiscal 2031".
 const NO_NAMES: &str = "fiscal year years usd us company group percent what which how";

@@ -1,15 +1,14 @@
 //! The errors of a delivery to a tracking server.
 
+use finqa_core::pattern;
+use finqa_core::text::Pattern;
 use std::path::PathBuf;
-use std::sync::LazyLock;
 
-use regex::Regex;
 use thiserror::Error;
 
 use crate::output::OutputError;
 use finqa_agents::graph::GraphError;
 use finqa_core::error::{Kind, Kinded};
-use finqa_core::regex;
 use finqa_core::text::both_ends;
 use finqa_journal::run::JournalError;
 
@@ -107,9 +106,8 @@ impl MlflowError {
     /// contain numbers too. The SQL statement that a database appends is left out. A length has at
     /// least three digits, and at most 40 characters before it, which are set by hand.
     pub(super) fn named_limit(&self) -> Option<usize> {
-        static LIMIT: LazyLock<Regex> = LazyLock::new(|| {
-            regex!(r"(?i)(?:length|long|exceed|varchar|varying)\D{0,40}?(\d{3,})")
-        });
+        static LIMIT: Pattern =
+            pattern!(r"(?i)(?:length|long|exceed|varchar|varying)\D{0,40}?(\d{3,})");
         // Other statuses come from gateways, whose messages have numbers that are not lengths, such
         // as "timeout of 120 seconds".
         let Self::Answer {
