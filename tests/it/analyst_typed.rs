@@ -3,6 +3,7 @@
 
 use crate::analyst_questions::table;
 use crate::analyst_sides::{assert_answers, page};
+use crate::support::cli::{CommandExt, Workplace};
 
 /// The statement of income of an annual report.
 fn income() -> String {
@@ -339,4 +340,79 @@ fn a_dividend_per_share_is_not_all_dividends() {
     assert_answers("report.html", &both, &[(question, "0.50 per share")]);
     let one = page("", &[income(), flows]);
     assert_answers("report.html", &one, &[(question, "")]);
+}
+
+/// The total of all parts is printed below the heading of the first.
+#[test]
+fn a_total_of_a_note_is_not_only_of_its_last_heading() {
+    let rows: &[&[&str]] = &[
+        &["", "2031", "2030"],
+        &["Finance lease cost:"],
+        &["Amortization", "4", "3"],
+        &["Interest", "1", "1"],
+        &["Operating lease cost", "20", "18"],
+        &["Variable cost", "5", "6"],
+        &["Total lease cost", "30", "28"],
+    ];
+    let read = page(
+        "",
+        &[income(), table("The components are as follows:", rows)],
+    );
+    let questions = [
+        ("What was the total lease cost in 2031?", "30"),
+        ("What was amortization in 2031?", ""),
+    ];
+    assert_answers("report.html", &read, &questions);
+    // A viewer of tagged reports prints the names of technical headings.
+    let rows: &[&[&str]] = &[
+        &["", "2031", "2030"],
+        &["North"],
+        &["Segment Reporting Information [Line Items]"],
+        &["Revenue", "540", "420"],
+        &["South"],
+        &["Segment Reporting Information [Line Items]"],
+        &["Revenue", "360", "380"],
+    ];
+    let read = page(
+        "",
+        &[income(), table("Segment information (details)", rows)],
+    );
+    let questions = [
+        ("North revenue in 2031", "540"),
+        ("Revenue of South 2030", "380"),
+    ];
+    assert_answers("report.html", &read, &questions);
+}
+
+/// The doubt was "may not be what is meant", without a reason.
+#[test]
+fn a_doubt_about_a_figure_says_what_its_labels_lack_or_say_more() {
+    let rows: &[&[&str]] = &[
+        &["", "2031", "2030"],
+        &["Pension cost:"],
+        &["Interest", "4", "3"],
+        &["Deferred revenue of licences", "20", "18"],
+    ];
+    let read = page(
+        "",
+        &[income(), table("The components are as follows:", rows)],
+    );
+    let place = Workplace::new();
+    place.write("report.html", &read);
+    for (question, reason) in [
+        ("What was interest in 2031?", "it is under \\\"Pension cost"),
+        (
+            "What was deferred revenue in 2031?",
+            "\\\"Deferred revenue of licences\\\" says more than the question",
+        ),
+        (
+            "What was adjusted net income in 2031?", "its labels do not say \\\"adjusted\\\"",
+        ),
+    ] {
+        let mut ask = place.command();
+        ask.args(["ask", "report.html", question, "--json"]);
+        let said = ask.ran().stdout;
+        let reason = format!("may not be what is meant: {reason}");
+        assert!(said.contains(&reason), "{question}: {said}");
+    }
 }

@@ -11,7 +11,7 @@ use finqa_core::page::Statement;
 
 use super::fit::{CHANGES, FitFigure, HEAVY};
 use crate::reading::outflow::names_cost;
-use crate::tables::page::table::{Label, ReportColumn, ReportRow, ReportTable, SCOPES};
+use crate::tables::page::table::{Label, Place, ReportColumn, ReportRow, ReportTable, SCOPES};
 use crate::tables::page::word_weights::Weights;
 use crate::tables::words::{Stems, is_light, is_loose, same_word};
 
@@ -25,7 +25,8 @@ static STRUCTURAL: Stems = Stems::new(
      cash flow flows costs expenses revenue revenues sales income earnings loss other statement \
      adjustments reconcile provided used change changes per share shares stockholders \
      shareholders common stock capital basic diluted commitments contingencies continuing \
-     operations partners members deficit class b calculation numerator denominator",
+     operations partners members deficit class b calculation numerator denominator reporting \
+     information",
 );
 
 /// Words of a section that would name another figure if the row itself had them: "operating".
@@ -78,6 +79,29 @@ struct Comparison<'a> {
     weights: &'a Weights,
 }
 
+/// What keeps a figure from fitting a question in full.
+#[derive(Debug)]
+pub(crate) enum Misfit {
+    /// Stems of the question that no label has.
+    Lacks(Vec<String>),
+    /// A label of the row or the column that says more than the question.
+    SaysMore(String),
+    /// The headings above the row, which say more.
+    Under(String),
+    /// A word of the title that makes it another company's or another kind of figure.
+    Titled(String),
+}
+
+impl Misfit {
+    /// The number of words of the question that no label has.
+    pub(crate) fn lacking(&self) -> usize {
+        match self {
+            Self::Lacks(stems) => stems.len(),
+            _ => 0,
+        }
+    }
+}
+
 impl ReportTable {
     /// A figure of a single table with its fit to a reading. It is full if the labels say no more
     /// than the question. `None` unless every word of the reading is in one of the two labels. A
@@ -120,7 +144,27 @@ impl ReportTable {
         reading: &[String],
         weights: &Weights,
     ) -> Option<FitFigure> {
-        let row = self.rows.get(figure.place.row)?;
+        self.compared(figure.place, reading, weights)?.fit(figure)
+    }
+
+    /// What keeps a figure of a report from fitting a reading in full, behind its name: the words
+    /// that no label has, or else a label that says more.
+    pub(crate) fn misfit(
+        &self,
+        place: Place,
+        reading: &[String],
+        weights: &Weights,
+    ) -> Option<Misfit> {
+        self.compared(place, reading, weights)?.misfit()
+    }
+
+    fn compared<'a>(
+        &'a self,
+        place: Place,
+        reading: &'a [String],
+        weights: &'a Weights,
+    ) -> Option<Comparison<'a>> {
+        let row = self.rows.get(place.row)?;
         // In a balance sheet, "net of allowance" is a part of the row's name and not another
         // figure, and so is "net of returns" behind "sales".
         let balance = self.statement == Some(Statement::Balances);
@@ -130,15 +174,14 @@ impl ReportTable {
         let by_name = balance || named.clone().all(is_sales);
         let own = row.label.words.iter();
         let own = own.filter(|word| !(by_name && deducted(word)));
-        let compared = Comparison {
+        Some(Comparison {
             table: self,
             row,
-            column: self.columns.get(figure.place.column)?,
+            column: self.columns.get(place.column)?,
             own: own.map(str::to_owned).collect(),
             reading,
             weights,
-        };
-        compared.fit(figure)
+        })
     }
 }
 
@@ -182,6 +225,26 @@ impl Comparison<'_> {
             extra: self.extra(),
             ..figure
         })
+    }
+
+    /// What keeps the figure from fitting in full, the words of the reading first.
+    fn misfit(&self) -> Option<Misfit> {
+        let lacking = |word: &&String| self.credit_of(word).0 <= 0.0 && !self.can_lack(word);
+        let lacking: Vec<String> = self.reading.iter().filter(lacking).cloned().collect();
+        let more = |own: &[String]| self.unasked(own) > 0.0;
+        let mut qualifiers = self.table.qualifiers.iter();
+        let qualifier = qualifiers.find(|word| !self.reading.contains(word));
+        if !lacking.is_empty() {
+            Some(Misfit::Lacks(lacking))
+        } else if more(&self.own) || self.is_other_figure() {
+            Some(Misfit::SaysMore(self.row.printed.trim().to_owned()))
+        } else if more(&self.column.label.words.to_vec()) {
+            Some(Misfit::SaysMore(self.column.printed.trim().to_owned()))
+        } else if more(&self.of_whom()) {
+            Some(Misfit::Under(self.row.section_text.to_string()))
+        } else {
+            qualifier.map(|word| Misfit::Titled(word.clone()))
+        }
     }
 
     /// The share of a label's weight that is in words the question lacks, from 0 to 1.
@@ -322,10 +385,25 @@ impl Comparison<'_> {
             let narrow = ["exclud", "before", "discontinu", "divest"];
             narrow.iter().any(|own| word.starts_with(own)) && !self.reading.contains(word)
         };
-        if is_general || !section.iter().any(narrows) && self.is_only_part(&of_whom) {
+        if is_general
+            || self.closes_its_section()
+            || !section.iter().any(narrows) && self.is_only_part(&of_whom)
+        {
             return Vec::new();
         }
         of_whom
+    }
+
+    /// True for the row of a note that is named as the question names it, and as a total: "Total
+    /// lease cost" under "Finance lease cost" is the total of all headings.
+    fn closes_its_section(&self) -> bool {
+        let named = self.own.iter().any(|word| !is_light(word));
+        let mut asked = self.reading.iter();
+        self.table.statement.is_none()
+            && self.row.label.total
+            && named
+            && self.unsaid().next().is_none()
+            && asked.all(|word| self.own.contains(word))
     }
 
     /// True if no other section of the table has the words with which the question names this one:

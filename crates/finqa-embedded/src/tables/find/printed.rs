@@ -4,12 +4,14 @@ use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
 use super::fit::FitFigure;
+use super::label_fit::Misfit;
 use super::periods::{asks_for_latest, keep_latest};
 use super::statements::{FLOWS, rounds_alike};
-use super::{Amount, CLOSE, keep, same};
+use super::{Amount, CLOSE, keep, same, spelled};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing_if};
 use crate::tables::question::operand::{Operand, Phrasing};
+use crate::tables::words::SaidWord;
 
 impl Tables {
     /// The best printed figure of an operand, with a doubt if another one fits as well.
@@ -185,8 +187,39 @@ impl Tables {
                 let names = self.names_of(names.take(3)).join(" and ");
                 Some(Doubt::missing(format!("several figures fit: {names}")))
             }
-            _ => Some(self.unclear(best.place)),
+            _ => Some(self.misfitting(of, best.place)),
         }
+    }
+
+    /// The doubt that a figure is not the one asked for, because its labels lack words of the
+    /// question or say more.
+    fn misfitting(&self, of: &Operand, place: Place) -> Doubt {
+        let readings = of.readings();
+        let misfits = readings.iter().filter_map(|reading| {
+            let table = self.table(place)?;
+            table.misfit(place, &reading.words, &self.weights)
+        });
+        // On a tie, the first reading is the question's own.
+        let why = match misfits.min_by_key(Misfit::lacking) {
+            Some(Misfit::Lacks(stems)) => {
+                let lacks = |word: &&SaidWord| stems.contains(&word.stem);
+                let words: Vec<SaidWord> = of.words.iter().filter(lacks).cloned().collect();
+                let name = of.names.iter().find(|one| {
+                    let mut of_name = one.name.stems.iter();
+                    of_name.any(|stem| stems.contains(stem))
+                });
+                match (words.as_slice(), name) {
+                    ([], None) => return self.unclear(place),
+                    ([], Some(one)) => format!("its labels do not say {:?}", one.name.written),
+                    (words, _) => format!("its labels do not say {:?}", spelled(words)),
+                }
+            }
+            Some(Misfit::SaysMore(label)) => format!("{label:?} says more than the question"),
+            Some(Misfit::Under(heading)) => format!("it is under {heading:?}"),
+            Some(Misfit::Titled(word)) => format!("the title of its table says {word:?}"),
+            None => return self.unclear(place),
+        };
+        self.doubt_about(place, &format!("may not be what is meant: {why}"))
     }
 
     /// True if a figure of a single table is "net" and the question is not: "Net interest income"
