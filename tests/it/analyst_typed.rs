@@ -342,6 +342,35 @@ fn a_dividend_per_share_is_not_all_dividends() {
     assert_answers("report.html", &one, &[(question, "")]);
 }
 
+/// A word with one wrong letter was taken for a word that no label has.
+#[test]
+fn a_misspelled_word_is_read_as_the_only_word_that_it_can_be() {
+    let rows: &[&[&str]] = &[
+        &["", "2031", "2030", "2029"],
+        &["Total revenue", "900", "800", "640"],
+        &["Research and development", "90", "70", "50"],
+        &["Contract costs", "40", "30", "20"],
+        &["Contact costs", "4", "3", "2"],
+        &["Operating income", "180", "140", "100"],
+    ];
+    let read = page("", &[table("CONSOLIDATED STATEMENTS OF INCOME", rows)]);
+    let questions = [
+        ("What was reasearch and developement in 2031?", "90"),
+        ("opperating margin in 2031", "20.0%"),
+        ("Averge operating income over 2029 to 2031", "140"),
+        ("averge operating income over 2029 to 2031", "140"),
+        // Two words are as near.
+        ("What were contarct costs in 2031?", ""),
+        ("What were conract costs in 2031?", "40"),
+        // A name, and a word that is more than a letter away.
+        ("What was Reveneu in 2031?", ""),
+        ("What was reveenuee in 2031?", ""),
+        // Another word.
+        ("What were contrast costs in 2031?", ""),
+    ];
+    assert_answers("report.html", &read, &questions);
+}
+
 /// The total of all parts is printed below the heading of the first.
 #[test]
 fn a_total_of_a_note_is_not_only_of_its_last_heading() {

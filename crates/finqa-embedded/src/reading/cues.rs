@@ -134,6 +134,11 @@ pub(crate) fn cue_at(words: &[&str]) -> Option<(Cue, usize)> {
     lengths.max_by_key(|(_, length)| *length)
 }
 
+/// The words of all phrases.
+pub(crate) fn cue_words() -> impl Iterator<Item = &'static str> {
+    phrases().flat_map(|(_, phrase)| phrase.split(' '))
+}
+
 /// All phrases of these cues.
 pub(crate) fn phrases_of(cues: &[Cue]) -> impl Iterator<Item = &'static str> {
     let of = phrases().filter(|(cue, _)| cues.contains(cue));

@@ -166,8 +166,8 @@ impl Tables {
 
     /// The labels that a question can repeat in full without asking for an operation: all labels of
     /// a single table, and in a report the names of ratios, of averages, of places such as "Greater
-    /// China", and of changes in the statement of cash flows. "The increase in inventories" is then a row and not a difference of
-    /// two balances.
+    /// China", and of changes in the statement of cash flows. "The increase in inventories" is then
+    /// a row and not a difference of two balances.
     pub(crate) fn label_names(&self) -> impl Iterator<Item = &str> {
         let tables = self.tables.iter();
         let labels = tables.flat_map(|table| labels(table).map(move |label| (table, label)));
@@ -243,7 +243,7 @@ impl ReportTable {
 const AFTERWARDS: &str = "thereafter later beyond";
 
 /// The labels of the rows and the columns, without the corner.
-fn labels(table: &ReportTable) -> impl Iterator<Item = &Label> {
+pub(crate) fn labels(table: &ReportTable) -> impl Iterator<Item = &Label> {
     let rows = table.rows.iter().skip(1).map(|row| &row.label);
     rows.chain(table.columns.iter().skip(1).map(|column| &column.label))
 }

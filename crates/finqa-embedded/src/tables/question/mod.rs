@@ -10,6 +10,7 @@ pub(super) mod operand;
 pub(super) mod operands;
 pub(super) mod rank_question;
 pub(super) mod request;
+mod spelling;
 pub(super) mod token;
 pub(super) mod two_requests;
 
@@ -81,10 +82,11 @@ fn in_both_cases(question: &str) -> (String, String) {
     (spelled, lower)
 }
 
-/// The question with the abbreviations that people type written out: "op margin", "revs". A word
+/// The question with its misspelled words corrected, and with the abbreviations that people type
+/// written out: "op margin", "revs". A word
 /// that a label of the page has is kept, and so is a name in `concepts.txt`.
 pub(crate) fn written_out(tables: &Tables, question: &str) -> String {
-    let question = asked_plainly(tables, question);
+    let question = asked_plainly(tables, &spelling::corrected(tables, question));
     let marks = |c: char| !c.is_alphanumeric();
     let words: Vec<&str> = question.split_inclusive(' ').collect();
     let bare: Vec<String> = (words.iter())

@@ -231,6 +231,12 @@ pub(crate) fn instead_of(
     })
 }
 
+/// All names, as they are written.
+pub(crate) fn written_names() -> impl Iterator<Item = &'static str> {
+    let names = CONCEPTS.iter().flat_map(|concept| &concept.names);
+    names.map(|name| name.written)
+}
+
 /// The ratios that have names, such as margins.
 pub(crate) fn quotients() -> impl Iterator<Item = &'static Concept> {
     CONCEPTS.iter().filter(|one| one.quotient.is_some())
