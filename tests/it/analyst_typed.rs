@@ -371,6 +371,49 @@ fn a_misspelled_word_is_read_as_the_only_word_that_it_can_be() {
     assert_answers("report.html", &read, &questions);
 }
 
+/// Words of courtesy, "within" and "which share" were taken for words that no label has.
+#[test]
+fn the_same_question_in_other_words_has_the_same_answer() {
+    let regions = revenue_by("Revenue by segment:", ["North", "Harbour Sun", "South"]);
+    let rows: &[&[&str]] = &[
+        &["", "2031", "2030"],
+        &["North:"],
+        &["Revenue", "540", "420"],
+        &["Operating income", "108", "42"],
+        &["Harbour Sun:"],
+        &["Revenue", "200", "200"],
+        &["Operating income", "10", "20"],
+    ];
+    let segments = table("Results by segment:", rows);
+    let read = page("", &[income(), regions, segments]);
+    let questions = [
+        (
+            "Hello, could you please tell me what research and development was in 2031?",
+            "90",
+        ),
+        (
+            "Which share of total revenue came from North in 2031?",
+            "60.0%",
+        ),
+        ("segment with the highest revenue in 2030", "North"),
+        (
+            "In which of the years 2030 to 2031 was net income highest?",
+            "2031",
+        ),
+        (
+            "Harbour Sun operating income as a percentage of its revenue in 2031",
+            "5.0%",
+        ),
+        // "Their" has nothing to stand for.
+        ("Did revenue exceed their budget in 2031?", ""),
+        (
+            "Please compare research and development in 2031 with 2030.",
+            "90 million; 70",
+        ),
+    ];
+    assert_answers("report.html", &read, &questions);
+}
+
 /// The total of all parts is printed below the heading of the first.
 #[test]
 fn a_total_of_a_note_is_not_only_of_its_last_heading() {

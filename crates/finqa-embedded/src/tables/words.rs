@@ -36,7 +36,7 @@ pub(crate) static FILLERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
         their this that these those he she company companies firm group business amount amounts \
         value values figure figures number numbers year years yearly fiscal reported recorded \
         report record made make earn earned generate generated come came comes ended during \
-        please tell altogether respectively over between through until across &";
+        please tell hello hi altogether respectively over between through until across &";
     words.split_whitespace().collect()
 });
 
@@ -48,7 +48,7 @@ pub(crate) const NOISE: &str = "about again around away back bad big bring bring
     look looking me need onto order out outlay overall pass post posted put puts quick quickly \
     quite rapidly say see sit size spend spending spends spent stood strongly take taken takes \
     thanks took toward towards use using want went whole win worldwide would know get gets got \
-    getting show shows showed high huge lot lots money dollar dollars usd can could should may \
+    getting show shows showed compare within high huge lot lots money dollar dollars usd can could should may \
     might must will shall so such then here now only also even still yet according statement \
     statements sheet sheets balance expressed terms printed sum level levels invest invested owe \
     owed owes pay pays paying owns own airline insurer retailer manufacturer";

@@ -102,7 +102,9 @@ impl Tables {
         let readings = of.meant_readings();
         let named = found.place().is_some_and(|at| {
             self.labels_of(at).any(|label| {
-                let says = |word: &String| is_light(word) || label.says(word);
+                let says = |word: &String| {
+                    is_light(word) || self.weights.is_of_company(word) || label.says(word)
+                };
                 readings.iter().any(|words| words.iter().all(says))
             })
         });

@@ -257,11 +257,11 @@ impl Form {
             Listed(least) => listed(tokens, allowed, single).filter(|parts| parts.len() >= *least),
             Sides(cue) => {
                 let (left, right) = split(tokens, *cue)?;
-                // In "Did sales exceed their budget?", "their" is not read, so the question is left
-                // open. "In 2031, what share of sales came from Germany?" names both behind the cue.
+                let right = &named_again(left, right, single)?;
+                // "In 2031, what share of sales came from Germany?" names both behind the cue.
                 let unnamed = || left.iter().all(|token| token.stems().is_empty());
                 let may_follow = matches!(cue, Cue::ShareOf | Cue::Multiple);
-                if says(right, "its their") || may_follow && unnamed() {
+                if may_follow && unnamed() {
                     return None;
                 }
                 // Words before the verb belong to both sides: "In May, was A or B larger?"
@@ -315,6 +315,19 @@ impl Form {
         }
         Some(operation.clone())
     }
+}
+
+/// The right side of a form with the words that "its" stands for: "the North's profit as a share of
+/// its sales" is about the sales of the North. `None` if the left side names nothing but its
+/// figure, as in "Did sales exceed their budget?", or if the table is a single one.
+fn named_again(left: &[Token], right: &[Token], single: bool) -> Option<Vec<Token>> {
+    let Some(at) = right.iter().position(|token| token.is_in("its their")) else {
+        return Some(right.to_vec());
+    };
+    let of_word = |token: &&Token| matches!(token.role, TokenRole::Word(_));
+    let named: Vec<Token> = left.iter().filter(of_word).cloned().collect();
+    let (before, after) = (right.get(..at)?, right.get(at + 1..)?);
+    (!single && !named.is_empty()).then(|| [before, &named, after].concat())
 }
 
 /// True if a question takes the figures of a list together: "the total of A and B", "A and B
@@ -403,13 +416,17 @@ fn wanted_answer(tokens: &[Token]) -> Option<(Which, &[Token])> {
     }
     let ends = |token: &Token| token.is_in(VERBS) || token.cue().is_some();
     let end = rest.iter().position(ends);
-    let (noun, rest) = rest.split_at(end.filter(|_| lists("which what", text(at)))?);
-    let last = noun.last()?;
-    if let Some((_, length)) = TIMES.iter().find(|(times, _)| last.is_in(times)) {
-        return Some((Which::Period(*length), rest));
+    let end = end.filter(|_| lists("which what", text(at)))?;
+    let (noun, after) = rest.split_at(end);
+    // "Which year 2029 to 2031 had …" asks for one of these years.
+    let dated = noun.iter().position(|token| token.period().is_some());
+    let (time, behind) = rest.split_at(dated.unwrap_or(end));
+    let times = |last: &Token| TIMES.iter().find(|(times, _)| last.is_in(times));
+    if let Some((_, length)) = time.last().and_then(times) {
+        return Some((Which::Period(*length), behind));
     }
+    noun.last()?;
     let words: Vec<_> = noun.iter().flat_map(Token::words).collect();
-    let dated = noun.iter().any(|token| token.period().is_some());
-    let compares = has(rest, &[Cue::Largest, Cue::Smallest]);
-    (compares && !words.is_empty() && !dated).then_some((Which::Label(words), rest))
+    let compares = has(after, &[Cue::Largest, Cue::Smallest]);
+    (compares && !words.is_empty() && dated.is_none()).then_some((Which::Label(words), after))
 }

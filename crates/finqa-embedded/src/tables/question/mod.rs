@@ -47,6 +47,16 @@ static THIS_PERIOD: Pattern = pattern!(
     r"(?i)\b(?:this|(?:the )?(?:latest|most recent)) (?:fiscal )?(?P<unit>quarter|year|balance sheet)\b"
 );
 
+/// "Which share of", which is read as "what share of".
+static WHICH_SHARE: Pattern =
+    pattern!(r"(?i)\bwhich (?P<of>(?:share|portion|part|proportion|percentage|fraction) of)\b");
+
+/// A request for the first of some parts or periods without a verb, which is read as "which segment
+/// had the highest": "the segment with the highest sales".
+static NOUN_WITH: Pattern = pattern!(
+    r"(?i)^(?:the )?(?P<noun>(?:[a-z-]+ ){0,2}[a-z-]+) with (?:the )?(?P<most>highest|largest|biggest|greatest|most|lowest|smallest|least|fewest)\b"
+);
+
 /// Words that can follow "up" or "down" in "is revenue up in 2031?".
 const AFTER_DIRECTION: &str =
     "in from for on over since compared during this the year versus vs against yoy by how";
@@ -202,7 +212,11 @@ fn simplified(tables: &Tables, question: &str) -> String {
             question = CLOSING.replace_all(&question, "ending $of").into_owned();
         }
     }
-    OF_YEARS.replace_all(&question, "which year ").into_owned()
+    let question = OF_YEARS.replace_all(&question, "which year ");
+    let question = WHICH_SHARE.replace_all(&question, "what $of");
+    NOUN_WITH
+        .replace_all(&question, "which $noun had the $most")
+        .into_owned()
 }
 
 /// For each "per share" or "per unit" in a question, the place of "per" and where "share" begins.
