@@ -4,7 +4,7 @@ use finqa_core::pattern;
 use finqa_core::text::Pattern;
 use std::collections::HashSet;
 use std::ops::Deref;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{LazyLock, OnceLock};
 
 use crate::reading::text::{TextToken, TokenKind, stem, tokenize};
 
@@ -167,56 +167,5 @@ impl SaidWord {
     pub(crate) fn new(stem: impl Into<String>, text: impl Into<String>) -> Self {
         let (stem, text) = (stem.into(), text.into());
         Self { stem, text }
-    }
-}
-
-/// The words of a label. The tables share equal words in memory, because a table may have a hundred
-/// thousand rows.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct LabelWords(Box<[Arc<str>]>);
-
-impl LabelWords {
-    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &str> + Clone {
-        self.0.iter().map(|word| &**word)
-    }
-
-    pub(crate) fn contains(&self, word: &str) -> bool {
-        self.iter().any(|own| own == word)
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(crate) fn to_vec(&self) -> Vec<String> {
-        self.iter().map(str::to_owned).collect()
-    }
-
-    pub(crate) fn with(&self, more: impl Iterator<Item = &'static str>) -> Self {
-        let own = self.0.iter().cloned();
-        Self(own.chain(more.map(Into::into)).collect())
-    }
-
-    /// The same words, sharing the text of each word that is already in `known`. Adds the others to
-    /// `known`.
-    pub(crate) fn shared(&self, known: &mut HashSet<Arc<str>>) -> Self {
-        let share = |word: &Arc<str>| match known.get(word) {
-            Some(known) => Arc::clone(known),
-            None => {
-                known.insert(Arc::clone(word));
-                Arc::clone(word)
-            }
-        };
-        Self(self.0.iter().map(share).collect())
-    }
-}
-
-impl From<Vec<String>> for LabelWords {
-    fn from(words: Vec<String>) -> Self {
-        Self(words.into_iter().map(Into::into).collect())
     }
 }

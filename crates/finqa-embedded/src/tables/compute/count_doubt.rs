@@ -46,13 +46,12 @@ impl ReportTable {
     /// not apply. False if the row is named like an amount of money. Otherwise the digits decide,
     /// then the form of its name.
     fn may_count(&self, row: &ReportRow) -> bool {
-        let is_money = |words: &[&str]| {
-            let lasts = |word: &&str| FLOWS.contains(*word) || BALANCES.contains(*word);
+        let is_money = |words: &[String]| {
+            let lasts = |word: &String| FLOWS.contains(word) || BALANCES.contains(word);
             words.iter().any(lasts) || names_cost(&words.join(" "))
         };
         let is_known = |row: &ReportRow| {
-            let words: Vec<&str> = row.label.words.iter().collect();
-            amount_named(&row.label.words.to_vec()).is_some() || is_money(&words)
+            amount_named(&row.label.words).is_some() || is_money(&row.label.words)
         };
         if is_known(row) {
             return false;
@@ -73,8 +72,7 @@ impl ReportTable {
         }
         // Otherwise the row is money if its title or section names an amount ("Pumps" under "Net
         // sales by product"), if the table has a total, or if no row is known to be money.
-        let title = self.title.iter().chain(row.section.iter());
-        let title: Vec<&str> = title.map(String::as_str).collect();
+        let title: Vec<String> = self.title.iter().chain(&*row.section).cloned().collect();
         let is_sum = |row: &ReportRow| row.label.total && !row.cells.iter().all(Option::is_none);
         let lower = row.printed.trim().to_lowercase();
         let plural = lower.ends_with('s') && !lower.ends_with("ss") || lists(PLURALS, &lower);

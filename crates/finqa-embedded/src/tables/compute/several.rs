@@ -126,17 +126,19 @@ impl Tables {
         let words_of = |at: Place| {
             let labels = self.labels_of(at);
             let named = labels.map(|label| label.words.iter().filter(|word| !is_light(word)));
-            let mut named: Vec<Vec<&str>> = named.map(Iterator::collect).collect();
+            let mut named: Vec<Vec<&String>> = named.map(Iterator::collect).collect();
             named.push(named.concat());
             named
         };
-        let known: Vec<Vec<&str>> = found.iter().flat_map(|at| words_of(*at)).collect();
-        let is_shared = |words: &[&str]| {
+        let known: Vec<Vec<&String>> = found.iter().flat_map(|at| words_of(*at)).collect();
+        let is_shared = |words: &[&String]| {
             readings.iter().any(|own| {
-                let is_own = |word: &str| own.iter().any(|own| own == word);
-                let has = |word: &String| is_light(word) || words.contains(&word.as_str());
+                let is_own = |word: &String| own.contains(word);
+                let has = |word: &String| is_light(word) || words.contains(&word);
                 own.iter().all(has)
-                    && words.iter().all(|word| is_own(word) || lent.contains(word))
+                    && words
+                        .iter()
+                        .all(|word| is_own(word) || lent.contains(&word.as_str()))
                     && words.iter().any(|word| !is_own(word))
             })
         };

@@ -144,9 +144,8 @@ impl Tables {
         let (Some(row), Some(column)) = (self.row(total), self.column(total)) else {
             return false;
         };
-        let labels = row.label.words.iter().chain(column.label.words.iter());
-        let section = row.section.iter().map(String::as_str);
-        let own: Vec<&str> = labels.chain(section).collect();
+        let labels = row.label.words.iter().chain(&column.label.words);
+        let own: Vec<&String> = labels.chain(&*row.section).collect();
         let free = |word: &str| is_light(word) || self.weights.is_soft(word);
         let titled = |word: &String| {
             let table = self.table(total);
@@ -154,10 +153,10 @@ impl Tables {
         };
         let met = |words: &Vec<String>| {
             let says = |word: &String| {
-                let named = own.contains(&word.as_str()) || row.label.aside.contains(word);
+                let named = own.contains(&word) || row.label.aside.contains(word);
                 free(word) || named || titled(word)
             };
-            let asked = |word: &&str| free(word) || words.iter().any(|asked| asked == word);
+            let asked = |word: &&String| free(word) || words.contains(word);
             words.iter().all(says) && own.iter().all(asked)
         };
         (row.label.total || column.label.total) && readings.iter().any(met)
@@ -307,7 +306,7 @@ fn rows_that_add_up(
         out.extend(found.map(|parts| {
             let end = start + parts.len();
             let total = printed(end).and(table.rows.get(end));
-            let label = total.map_or_else(Vec::new, |row| row.label.words.to_vec());
+            let label = total.map_or_else(Vec::new, |row| row.label.words.clone());
             Group {
                 parts: parts.to_vec(),
                 section: [row.section.to_vec(), label].concat(),

@@ -119,7 +119,7 @@ impl ReportTable {
             if !label.words.is_empty() && !asked {
                 return (if label.total { HEAVY / 2.0 } else { HEAVY }, false);
             }
-            let unasked = |own: &&str| !reading.iter().any(|word| same_word(own, word));
+            let unasked = |own: &&String| !reading.iter().any(|word| same_word(own, word));
             let costs = label.words.iter().filter(unasked);
             let costs = costs.map(|own| if is_light(own) { 1.0 } else { HEAVY });
             let cost: f64 = costs.sum();
@@ -170,7 +170,8 @@ impl ReportTable {
         let balance = self.statement == Some(Statement::Balances);
         let deducted = |word: &str| row.label.deducted.iter().any(|own| own == word);
         let named = row.label.words.iter().filter(|word| !deducted(word));
-        let is_sales = |word: &str| SALES_STEMS.contains(word) || word == "net" || is_light(word);
+        let is_sales =
+            |word: &String| SALES_STEMS.contains(word) || word == "net" || is_light(word);
         let by_name = balance || named.clone().all(is_sales);
         let own = row.label.words.iter();
         let own = own.filter(|word| !(by_name && deducted(word)));
@@ -178,7 +179,7 @@ impl ReportTable {
             table: self,
             row,
             column: self.columns.get(place.column)?,
-            own: own.map(str::to_owned).collect(),
+            own: own.cloned().collect(),
             reading,
             weights,
         })
@@ -195,7 +196,7 @@ impl Comparison<'_> {
             // Above 0, so that such a figure never fits in full.
             label += 0.1;
         }
-        let heading = self.unasked(&column.label.words.to_vec());
+        let heading = self.unasked(&column.label.words);
         let changes = |word: &String| CHANGES.contains(word) && !reading.contains(word);
         let changes = f64::from(u8::from(row.section.iter().any(changes)));
         let section = self.unasked(&row.section) + changes;
@@ -238,7 +239,7 @@ impl Comparison<'_> {
             Some(Misfit::Lacks(lacking))
         } else if more(&self.own) || self.is_other_figure() {
             Some(Misfit::SaysMore(self.row.printed.trim().to_owned()))
-        } else if more(&self.column.label.words.to_vec()) {
+        } else if more(&self.column.label.words) {
             Some(Misfit::SaysMore(self.column.printed.trim().to_owned()))
         } else if more(&self.of_whom()) {
             Some(Misfit::Under(self.row.section_text.to_string()))
@@ -298,7 +299,10 @@ impl Comparison<'_> {
         } else if table.title.contains(word) && table.statement.is_none() {
             // A row "2031" under the title "Maturities of debt" has its name only in the title.
             let dated = row.label.period.or(column.label.period).is_some();
-            (IN_TITLE, dated && row.label.words.iter().all(is_light))
+            (
+                IN_TITLE,
+                dated && row.label.words.iter().all(|own| is_light(own)),
+            )
         } else {
             // The title of a statement, such as "Balance sheet", does not name its rows.
             (0.0, false)
@@ -358,7 +362,7 @@ impl Comparison<'_> {
         let label = &self.row.label;
         self.unsaid().any(|word| {
             // Per share, earnings are always those of the shareholders.
-            let per_share = label.words.contains("share");
+            let per_share = label.has("share");
             // "Net sales" and "sales" are one figure.
             let sales = label.is_one_of(&SALES_STEMS);
             let balance = self.table.statement == Some(Statement::Balances);

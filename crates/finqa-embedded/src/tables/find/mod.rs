@@ -312,7 +312,7 @@ impl Tables {
     pub(crate) fn amount(&self, at: FitFigure) -> Option<Amount> {
         let place = at.place;
         let cell = self.cell(place)?;
-        let loses = |label: &Label| label.words.contains("loss");
+        let loses = |label: &Label| label.has("loss");
         let cost =
             |label: &Label| names_cost(&label.name) && (self.is_single_table() || !loses(label));
         let kind = if cell.percent {

@@ -54,9 +54,9 @@ impl Tables {
         self.statements(Statement::Balances).find_map(|table| {
             let rows = table.body();
             let named = |row: &ReportRow| {
-                let words = row.label.words.to_vec();
-                let of_term = of.both_terms || says_term(&words);
-                of_term && !row.label.total && names.contains(&core(&words, "total"))
+                let words = &row.label.words;
+                let of_term = of.both_terms || says_term(words);
+                of_term && !row.label.total && names.contains(&core(words, "total"))
             };
             let found: Vec<(usize, &ReportRow)> = rows.filter(|(_, row)| named(row)).collect();
             let [one, other] = found.as_slice() else {

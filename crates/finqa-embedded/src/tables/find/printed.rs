@@ -229,7 +229,7 @@ impl Tables {
             return false;
         };
         let mut words = row.label.words.iter();
-        let leads = words.next() == Some("net");
+        let leads = words.next().is_some_and(|word| word == "net");
         leads
             && !readings
                 .iter()

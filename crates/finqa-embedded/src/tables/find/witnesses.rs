@@ -24,10 +24,12 @@ impl ReportRow {
 
     /// The words of the label, and the other names of the figure that it names.
     fn label_readings(&self) -> Vec<Vec<String>> {
-        let words = self.label.words.to_vec();
-        let named = amount_named(&words).into_iter();
+        let named = amount_named(&self.label.words).into_iter();
         let names = named.flat_map(|one| one.concept.names.iter().map(|name| name.stems.clone()));
-        [words].into_iter().chain(names).collect()
+        [self.label.words.clone()]
+            .into_iter()
+            .chain(names)
+            .collect()
     }
 }
 

@@ -111,7 +111,7 @@ impl Tables {
             head: head.fold(String::new(), |all, text| all + " " + text),
             tags: tags::read(document, page.tables()),
             // A filler word elsewhere: `ReportTable::read` adds it to such columns only.
-            has_scopes: columns().any(|one| one.label.words.contains(SCOPES[1])),
+            has_scopes: columns().any(|one| one.label.has(SCOPES[1])),
             tables,
         }
     }
@@ -127,10 +127,10 @@ impl Tables {
     /// such a word.
     pub(crate) fn after_last(&self, year: u16) -> Option<String> {
         self.tables.iter().find_map(|table| {
-            let mut first = labels(table).filter_map(|label| label.words.iter().next());
+            let mut first = labels(table).filter_map(|label| label.words.first());
             let word = first.find(|word| lists_stem(AFTERWARDS, word))?;
             let years = labels(table).filter_map(|label| label.period?.end.year);
-            (years.max() == Some(year)).then(|| word.to_owned())
+            (years.max() == Some(year)).then(|| word.clone())
         })
     }
 
@@ -229,7 +229,7 @@ impl ReportTable {
     /// True for a schedule of years ahead, which ends with a row or column for all later years.
     pub(crate) fn is_schedule(&self) -> bool {
         let is_last = |label: &Label| {
-            let first = label.words.iter().next();
+            let first = label.words.first();
             first.is_some_and(|word| lists_stem(AFTERWARDS, word))
                 || label.period.is_some() && label.name.to_lowercase().starts_with("after ")
         };

@@ -10,7 +10,7 @@ use finqa_core::text::{Pattern, single_spaced};
 
 use super::days::is_same_day;
 use crate::tables::words::{
-    LabelWords, Stems, brackets, has_one_of, in_one_script, lists, plain_stems, same_word,
+    Stems, brackets, has_one_of, in_one_script, lists, plain_stems, same_word,
 };
 
 /// Words for the group and its parent. They name figures only in a table with columns of both.
@@ -61,7 +61,7 @@ pub(crate) struct Label {
     /// The label without its period ("Sales" for "Sales 2031"), or the period if it has no words.
     pub(crate) name: String,
     /// Stems of the label outside of its brackets.
-    pub(crate) words: LabelWords,
+    pub(crate) words: Vec<String>,
     /// Stems of the words in brackets.
     pub(crate) aside: Vec<String>,
     /// Stems of what the figure is net of: `allowance` for "Receivables, net of allowance".
@@ -209,11 +209,9 @@ impl ReportTable {
                 .get(c)
                 .is_some_and(ReportColumn::is_headed_by_period)
         };
-        let mut known = HashSet::new();
         let mut rows = Vec::with_capacity(table.rows().len());
         for (at, (row, cells)) in table.rows().iter().zip(table.cells()).enumerate() {
             let mut read = ReportRow::read(&row.label, self, days);
-            read.label.words = read.label.words.shared(&mut known);
             let of_percent = !self.single && at > 0 && table.is_row_of_percent(at, &headed);
             let figure = |(c, cell): (usize, &Cell)| {
                 let number = cell.number.as_ref();
@@ -373,8 +371,10 @@ fn add_scopes(columns: &mut [ReportColumn]) {
     let has = |scope: &&str| columns.iter().any(|column| names(column, scope));
     if SCOPES.iter().all(has) {
         for column in columns {
-            let own = SCOPES.iter().filter(|scope| names(column, scope));
-            column.label.words = column.label.words.with(own.copied());
+            let mut own = SCOPES.to_vec();
+            own.retain(|scope| names(column, scope));
+            let own = own.into_iter().map(str::to_owned);
+            column.label.words.extend(own);
         }
     }
 }
@@ -404,7 +404,7 @@ impl Label {
             total: !name.contains('%') && words.iter().any(|word| TOTALS.contains(word))
                 || single && name == "Group",
             name,
-            words: words.into(),
+            words,
             deducted: Vec::new(),
             aside: plain_stems(inside),
             period,
@@ -413,8 +413,12 @@ impl Label {
 
     /// The stems outside of its brackets and in them.
     fn all_words(&self) -> impl Iterator<Item = &str> {
-        let aside = self.aside.iter().map(String::as_str);
-        self.words.iter().chain(aside)
+        self.words.iter().chain(&self.aside).map(String::as_str)
+    }
+
+    /// True if the label, without its brackets, has exactly this word.
+    pub(crate) fn has(&self, word: &str) -> bool {
+        self.words.iter().any(|own| own == word)
     }
 
     pub(crate) fn says(&self, word: &str) -> bool {
@@ -439,7 +443,7 @@ impl ReportColumn {
             let found = LOSS.find(&rest);
             label.aside = plain_stems(found.map_or("", |found| found.as_str()));
             let rest = LOSS.replace_all(&rest, " ").into_owned();
-            label.words = plain_stems(&without_unit(&rest).unwrap_or(rest)).into();
+            label.words = plain_stems(&without_unit(&rest).unwrap_or(rest));
         }
         Self {
             label,
@@ -460,7 +464,7 @@ impl ReportRow {
             let (plain, inside) = brackets(printed);
             let (plain, other) = in_one_script(&plain).unwrap_or((plain, String::new()));
             let lower = plain.to_lowercase();
-            label.words = plain_stems(&without_unit(&plain).unwrap_or(plain)).into();
+            label.words = plain_stems(&without_unit(&plain).unwrap_or(plain));
             label.aside = plain_stems(&format!("{inside} {other}"));
             let mut marks = [" net of ", ", less "].into_iter();
             if let Some((own, deducted)) = marks.find_map(|mark| lower.split_once(mark)) {
@@ -471,12 +475,10 @@ impl ReportRow {
             label.period = None;
         }
         // "All wards" is a total only under the heading "Ward".
-        if label.words.iter().next() == Some("all") {
+        if label.words.first().is_some_and(|word| word == "all") {
             let mut rest = label.words.iter().skip(1);
             label.total &= label.words.len() > 1 && rest.all(|word| table.title.contains(word));
         }
-        label.aside.shrink_to_fit();
-        label.deducted.shrink_to_fit();
         Self {
             plan: label.period.is_some() && PLAN.is_match(&printed.to_lowercase()),
             printed: printed.to_owned(),

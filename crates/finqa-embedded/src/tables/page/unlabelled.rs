@@ -47,7 +47,7 @@ impl ReportTable {
                 .or_insert(Some((at, name)));
         }
         for row in rows.iter() {
-            names.remove(&row.label.words.to_vec());
+            names.remove(&row.label.words);
         }
         for (at, name) in names.into_values().flatten() {
             if let Some(row) = rows.get_mut(at) {
