@@ -6,7 +6,7 @@ use finqa_core::text::cut;
 use super::Turn;
 use super::compute::direct_answer::DirectAnswer;
 use super::find::fit::FitFigure;
-use super::find::{CLOSE, spelled};
+use super::find::spelled;
 use super::page::table::Place;
 use super::page::{Doubt, TableResult, Tables};
 use super::question::operand::Operand;
@@ -152,7 +152,8 @@ impl Tables {
         }
     }
 
-    /// The best cells for an operand, one of each row, and those that the answer takes.
+    /// The best cells for an operand, and those that the answer takes. Of a row, only one is listed
+    /// unless the answer takes several.
     fn explain_candidates(&self, of: &Operand, taken: &[Place]) -> Vec<ExplainedFigure> {
         let fits = |one: &FitFigure| {
             let is_of = |span: &Period| self.fits(one.period, Some(of.on_its_day(*span)));
@@ -162,22 +163,13 @@ impl Tables {
         let mut all = self.fitting_figures(of, None);
         all.retain(fits);
         let is_taken = |one: &FitFigure| taken.contains(&one.place);
-        // Keep one cell of each row: the one that the answer takes, otherwise the latest.
-        let rank = |one: &FitFigure| (is_taken(one), one.period.map(|period| period.order()));
-        let beaten = |one: &FitFigure| {
-            let mut others = all.iter().filter(|other| other.place.shares_row(one.place));
-            !is_taken(one) && others.any(|other| rank(other) > rank(one))
-        };
-        let wanted = all.iter().filter(|one| is_taken(one)).count();
-        let mut free = LISTED.saturating_sub(wanted);
+        // Of a row from which the answer takes no cell, the best one is enough.
         let mut kept: Vec<FitFigure> = Vec::new();
-        for one in all.iter().filter(|one| !beaten(one)) {
-            let known = kept.iter().any(|other| other.place.shares_row(one.place));
-            if is_taken(one) {
-                kept.push(*one);
-            } else if !known && free > 0 {
-                kept.push(*one);
-                free -= 1;
+        for one in all {
+            let mut listed = kept.iter().map(|other| &other.place).chain(taken);
+            let is_known = listed.any(|other| other.shares_row(one.place));
+            if is_taken(&one) || kept.len() < LISTED && !is_known {
+                kept.push(one);
             }
         }
         let tagged = of.spans.iter().copied().map(Some).chain([None]);
@@ -263,16 +255,9 @@ fn reasons_for(operands: &[Operand], out: &Explanation) -> Vec<String> {
     if out.operation.starts_with("compute") {
         reasons.push("no figure of that name is printed, so its parts are taken");
     }
-    let has_rival = |of: &AskedFigure| {
-        let (taken, others): (Vec<_>, Vec<_>) = of.candidates.iter().partition(|one| one.taken);
-        let scores = taken.iter().filter_map(|one| one.score);
-        let close = scores.fold(f64::INFINITY, f64::min) - CLOSE;
-        let differs = |one: &ExplainedFigure| taken.iter().all(|own| own.value != one.value);
-        let fits = |one: &ExplainedFigure| one.score.is_some_and(|own| own >= close);
-        others.into_iter().any(|one| fits(one) && differs(one))
-    };
+    // If another figure fits as well, an answer by its score is in doubt.
     let scored = cells.iter().any(|one| one.score.is_some());
-    reasons.push(if scored && !out.figures.iter().any(has_rival) {
+    reasons.push(if scored {
         "no figure with another value fits as well"
     } else {
         "nothing speaks against it"

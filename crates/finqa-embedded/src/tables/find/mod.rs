@@ -134,7 +134,7 @@ pub(crate) enum AmountKind {
 }
 
 /// Score gap below which two figures count as tied. A larger one would make more answers unsure.
-pub(crate) const CLOSE: f64 = 0.03;
+const CLOSE: f64 = 0.03;
 
 /// Largest relative difference between two printed figures that can be one amount, rounded to
 /// different scales.
