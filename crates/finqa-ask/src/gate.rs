@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use finqa_agents::pair::verify::FindingKind;
 use finqa_agents::pair::{Answer, Solution, StopReason};
-use finqa_core::number::{Scale, UnitKind, currency_in, currency_of_label};
-use finqa_core::page::period::Times;
+use finqa_core::number::{UnitKind, currency_in, currency_of_label};
+use finqa_core::page::period::{Period, Times};
 use finqa_core::page::{FigureTag, MONTHS, position, years_in};
 use finqa_core::question::{CitedEvidence, Question};
 
@@ -206,7 +206,8 @@ fn tag_doubt(question: &Question, answer: &Answer) -> Option<String> {
         let printed = table.scale_at(row, place.1);
         // Shares, barrels, ratios and amounts per share have scales of their own.
         let money = !tag.unit.contains('/') && currency_in(&tag.unit).is_some();
-        if let Some(printed) = printed.filter(|printed| money && power(*printed) != tag.scale) {
+        let power = u32::try_from(tag.scale);
+        if let Some(printed) = printed.filter(|one| money && power != Ok(one.units().ilog10())) {
             return Some(format!(
                 "the table is in {}s, but the tag of {} says 10^{}",
                 printed.word(),
@@ -228,7 +229,8 @@ fn tag_doubt(question: &Question, answer: &Answer) -> Option<String> {
         let heading = &table.columns().get(place.1)?.label;
         let year = years_apart(question, tag);
         let year = year.is_none_or(|(named, apart)| apart == if named { usual } else { 0 });
-        let length = months(heading).zip(tagged_months(&tag.period));
+        let tagged = Period::of_tag(&tag.period).and_then(|period| period.months);
+        let length = months(heading).zip(tagged);
         // "Sixteen weeks" in a heading counts as three months, but as four in a tag.
         let fits = year && length.is_none_or(|(head, tagged)| head.abs_diff(tagged) <= 1);
         (!fits).then(|| {
@@ -255,10 +257,10 @@ fn years_apart(question: &Question, tag: &FigureTag) -> Option<(bool, i32)> {
     let heading = table.columns().get(tag.column)?.label.to_lowercase();
     let mut short = MONTHS.iter().filter_map(|month| month.get(..3));
     let named = !short.any(|month| heading.contains(month));
-    // The last date of a span is its end.
-    let [year, month, day] = *dates(&tag.period).last()?;
+    let end = Period::of_tag(&tag.period)?.end;
     // A year of 52 or 53 weeks may end in the first days of January; it counts as the year before.
-    let end = year - i32::from(named && month == 1 && day <= 7);
+    let early = end.month == Some(1) && end.day.is_some_and(|day| day <= 7);
+    let end = i32::from(end.year?) - i32::from(named && early);
     let apart = years_in(&heading).into_iter();
     let apart = apart.map(|year| i32::from(year) - end);
     // If the heading names several years, one that agrees with the tag is enough.
@@ -288,42 +290,10 @@ fn usual_years_apart(question: &Question) -> i32 {
 
 /// The number of months in the period that a heading names: 3 for "three months ended". `None` if
 /// it names no period with a known length.
-fn months(heading: &str) -> Option<i32> {
+fn months(heading: &str) -> Option<u8> {
     let months = Times::heading(heading).0?.months?;
     // 0 means the year so far, which may have any length.
-    (months > 0).then(|| i32::from(months))
-}
-
-/// The number of months in a tag's period, rounded. A month counts as 30 days. `None` for a single
-/// day.
-fn tagged_months(period: &str) -> Option<i32> {
-    let [start, end] = *dates(period).as_slice() else {
-        return None;
-    };
-    let days = |[year, month, day]: [i32; 3]| year * 360 + month * 30 + day;
-    // Half a month is added to round.
-    Some((days(end) - days(start) + 15) / 30)
-}
-
-/// The dates in a tag's period, each as year, month and day: one for a day, two for a span. Other
-/// words, such as the "to" of a span, are skipped.
-fn dates(period: &str) -> Vec<[i32; 3]> {
-    let date = |word: &str| {
-        let parts: Option<Vec<i32>> = word.split('-').map(|part| part.parse().ok()).collect();
-        <[i32; 3]>::try_from(parts?).ok()
-    };
-    period.split_whitespace().filter_map(date).collect()
-}
-
-/// The power of ten of a scale, as tags state it.
-fn power(scale: Scale) -> i32 {
-    match scale {
-        Scale::Thousand => 3,
-        Scale::Lakh => 5,
-        Scale::Million => 6,
-        Scale::Crore => 7,
-        Scale::Billion => 9,
-    }
+    (months > 0).then_some(months)
 }
 
 #[cfg(test)]
