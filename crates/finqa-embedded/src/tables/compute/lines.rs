@@ -95,8 +95,15 @@ impl Tables {
                     figures,
                 })
             };
-        let parts = table.body();
-        let parts = parts.filter(|(at, row)| table.is_part(*at) && !row.label.total);
+        let rows = table.body();
+        let mut bare = rows.filter(|(_, row)| row.label.total && row.label.words.len() <= 1);
+        // Rows below the only bare "Total" are of another kind: "of which", or a cost. A total needs
+        // at least two rows above it.
+        let end = match (bare.next(), bare.next()) {
+            (Some((only, _)), None) if only > 2 => only,
+            _ => table.rows.len(),
+        };
+        let parts = table.body().take(end).filter(|(_, row)| !row.label.total);
         let by_rows = table.figure_columns().filter_map(|(column, head)| {
             let figures = parts.clone().filter_map(|(row, _)| figure(row, column));
             line(true, figures.collect(), &head.label, &[])

@@ -37,8 +37,6 @@ pub(crate) struct ReportTable {
     pub(crate) columns: Vec<ReportColumn>,
     /// All rows; the first is the header.
     pub(crate) rows: Vec<ReportRow>,
-    /// The row of the only bare total of a single table. Rows below it are not parts of the total.
-    ends: Option<usize>,
     /// The name of the workbook sheet; empty in other documents.
     pub(crate) sheet: String,
     /// The result of `is_schedule`, computed on first use, because many cells ask for it.
@@ -167,7 +165,6 @@ impl ReportTable {
             statement,
             columns,
             rows: Vec::new(),
-            ends: None,
             schedule: OnceLock::new(),
             sheet: String::new(),
             above: title,
@@ -179,7 +176,6 @@ impl ReportTable {
             out.name_unlabelled(&mut rows, days);
         }
         out.rows = rows;
-        out.ends = out.total_of_parts();
         out
     }
 
@@ -286,23 +282,6 @@ impl ReportTable {
             words.any(|word| things.contains(&word))
         };
         self.scaled && !self.rows.get(row).is_some_and(of_things)
-    }
-
-    /// The row of the only bare "Total" of a single table; `None` without exactly one, or with fewer
-    /// than two rows above it. Rows below it are of another kind: "of which", or a cost.
-    fn total_of_parts(&self) -> Option<usize> {
-        let rows = self.body();
-        let mut bare = rows.filter(|(_, row)| row.label.total && row.label.words.len() <= 1);
-        match (bare.next(), bare.next()) {
-            (Some((only, _)), None) => Some(only).filter(|only| *only > 2),
-            _ => None,
-        }
-    }
-
-    /// True if the row is one of those that a single table's total adds up.
-    pub(crate) fn is_part(&self, row: usize) -> bool {
-        let ends = self.ends.is_some_and(|end| row > end);
-        !ends && self.rows.get(row).is_some_and(|row| !row.label.total)
     }
 }
 
