@@ -40,38 +40,6 @@ fn explained(place: &Workplace, question: &str) -> (Ran, Json) {
     (ran, explanation)
 }
 
-/// The example in the module `tables` of finqa-embedded, which leads a reader through the code.
-#[test]
-fn the_documented_share_has_these_scores_and_this_program() {
-    let docs = include_str!("../../crates/finqa-embedded/src/tables/mod.rs");
-    let question = "What share of total net sales came from gas pipes in 2033?";
-    let place = workplace();
-    let (_, json) = explained(&place, &format!("filing.htm '{question}'"));
-    let part = &json["figures"][0]["candidates"][0];
-    has(
-        part,
-        json!({"row": "Gas pipes", "score": 0.839, "taken": true}),
-    );
-    let wholes = json["figures"][1]["candidates"].as_array().unwrap();
-    let score = |row: &str| {
-        let found = wholes.iter().find(|one| one["row"] == row).unwrap();
-        found["score"].as_f64().unwrap()
-    };
-    let answer = place.run(&format!("ask filing.htm '{question}' --json"));
-    let answer = answer.json();
-    let shown = [
-        format!("{:.2}", part["score"].as_f64().unwrap()),
-        format!("{:.2}", score("Total net sales")),
-        format!("{:.2}", score("Net sales")),
-        answer["program"].as_str().unwrap().to_owned(),
-        answer["answer"].as_str().unwrap().to_owned(),
-        answer["confidence"].to_string(),
-    ];
-    for text in shown {
-        assert!(docs.contains(&text), "{text}");
-    }
-}
-
 #[test]
 fn the_candidates_of_a_filing_are_listed_with_what_speaks_for_them() {
     let (ran, json) = explained(&workplace(), "filing.htm 'what was revenue in 2033?'");

@@ -65,38 +65,6 @@
 //! whether it is sure, for people           Session::doubts              finqa-ask/src/gate.rs
 //! ```
 //!
-//! "What was the operating margin in 2033?" is read as the operation [`Operation::Figure`] with one
-//! operand, because a margin is the name of a figure (`=` in `question/concepts.txt`). Only
-//! `figure_near` decides whether it is looked up or divided. "What share of sales was the operating
-//! income?" is read as [`Operation::Ratio`] with two. An answer for people calls both a "share".
-//!
-//! For example, "What share of total net sales came from gas pipes in 2033?" about
-//! docs/examples/filing.htm:
-//!
-//! - Tokens: the cue "share of", the name "total net sales" (revenue in `concepts.txt`), the words
-//!   "gas" and "pipes", the period 2033. "What", "came", "from" and "in" are fillers.
-//! - Form: `Sides(ShareOf)` fails, because nothing before the cue names a figure.
-//!   `WholeFirst(ShareOf)` splits the rest at the verb "came" into whole and part.
-//! - `Asked`: a `Ratio`, `relative`, with the operands [gas pipes, total net sales]. The second
-//!   takes its period from the first. `whole` of the first is a copy of the second, because a part
-//!   can be a heading above a row with the name of the whole.
-//! - Whole label: "net sales" is a label, but "share", "total" and "gas" next to it are not the
-//!   section of its row, so the question is read by the forms.
-//! - Figures: `share_operands` tries `of_one_part`, which has none, because only the first operand
-//!   has words outside of names. `pair_together` finds "Gas pipes" with a score of 0.84 and, in its
-//!   column, "Total net sales" with 1.03. Both are sure, so the row of the whole is not tried. Of
-//!   the ways to say the part, the first also has the words of the whole. "Net sales" is only in the
-//!   title of the table (0.6 of its weight), hence the 0.84. The plain "gas pipes" has 1.00, but a
-//!   full fit of the first way wins (`fitting_figures`). "Pipes" is also in the company's name, so a
-//!   label could lack it; "gas" decides.
-//! - `surer_pair` finds the whole alone: "Net sales" of the statement of income, with 1.04. It has
-//!   the value of the other one, so the pair is kept.
-//! - Doubts: none. Both rows say no more than the question, and the other figure that fits as well
-//!   has the same value.
-//! - Answer: `divide(437.7, 1250.4)`. Both figures are in a note, so the confidence is 0.97², 0.9409.
-//!   `Answer::from_analysis` runs the program, and `percent::print` prints "35.0%" (both are in
-//!   `finqa-agents/src/pair`).
-//!
 //! An answer has one doubt. It is decided in this order, and the first one is kept unless a step
 //! says otherwise:
 //!

@@ -1,21 +1,6 @@
 //! Finds the figure that an operand names, or the reason why no figure is sure. This file chooses
 //! between a printed figure, a quotient, a measure and a sum of parts.
 //!
-//! - `fit`: the cells that may be the figure, with their scores.
-//! - `label_fit`: the score of a cell by its labels.
-//! - `periods`: which cells are of the period asked for.
-//! - `statements`: figures with one name in two statements or sheets, balances and their changes.
-//! - `witnesses`: the tags that confirm or contradict a figure.
-//! - `printed`: the best cell, with a doubt if another one fits as well.
-//! - `measure`: a measure by its formula in `concepts.txt`.
-//! - `parts`: a sum of rows that are parts of the figure, and a whole without a part.
-//! - `sums`: adds up amounts, and checks that they have one unit.
-//! - `over_time`: figures of several periods that must not be added up.
-//! - `together`: the figures of several operands, if possible in one row or column.
-//! - `groups`: the rows or columns that add up to a whole.
-//! - `whole_label`: a question that repeats a label in full.
-//! - `sentences`: a sentence of a report that states the figure.
-//!
 //! Names in this folder: `of` is an operand, `asked` the period asked for (in `compute`, an
 //! `Asked`), `one` a figure or an amount, `at` a figure or its place, `near` a cell in whose row or
 //! column the figure should be, `single` the only table of a user's page, `part` the numerator.
