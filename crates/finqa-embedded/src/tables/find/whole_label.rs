@@ -5,6 +5,8 @@
 use std::ops::Range;
 
 use finqa_core::page::period::Period;
+use finqa_core::pattern;
+use finqa_core::text::Pattern;
 
 use super::keep;
 use crate::reading::cues::Cue;
@@ -23,19 +25,13 @@ const INSIDE: &str = "a an the that which is are was were";
 /// Words with which a question leads to the section of a row: "under operating activities".
 const LEADS: &str = "under within below section heading";
 
+static WORD: Pattern = pattern!(r"[\p{Alphabetic}\p{N}]+");
+
 /// The words of a text in lower case without punctuation, each with its place in bytes.
 fn words(text: &str) -> Vec<(Range<usize>, String)> {
-    let mut out: Vec<(Range<usize>, String)> = Vec::new();
-    for (at, c) in text.char_indices().filter(|(_, c)| c.is_alphanumeric()) {
-        match out.last_mut().filter(|(range, _)| range.end == at) {
-            Some((range, word)) => {
-                range.end = at + c.len_utf8();
-                word.extend(c.to_lowercase());
-            }
-            None => out.push((at..at + c.len_utf8(), c.to_lowercase().collect())),
-        }
-    }
-    out
+    let words = WORD.find_iter(text);
+    let words = words.map(|word| (word.range(), word.as_str().to_lowercase()));
+    words.collect()
 }
 
 /// The words of a label, once with and once without what is in its brackets.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use finqa_core::page::Table;
+use finqa_core::pattern;
 use finqa_core::question::Document;
+use finqa_core::text::Pattern;
 
 use super::table::Place;
 use crate::tables::words::{lists_stem, plain_stems};
@@ -49,21 +51,15 @@ const OF_WHOLE: [&str; 2] = [
     "ReportableSegmentAggregationBeforeOtherOperatingSegmentMember",
 ];
 
+/// Where a word of a member's name ends: `Net|Sales`.
+static CAMEL_CASE: Pattern = pattern!(r"(\p{Lowercase})(\p{Uppercase})");
+
 /// The stems of a member's name: `iPhoneMember` is about the iPhone.
 fn member_words(member: &str) -> Vec<String> {
     let name = member
         .trim_end_matches("Member")
         .trim_end_matches("Segment");
-    let mut spaced = String::new();
-    let mut lower = false;
-    for c in name.chars() {
-        if c.is_uppercase() && lower {
-            spaced.push(' ');
-        }
-        lower = c.is_lowercase();
-        spaced.push(c);
-    }
-    plain_stems(&spaced)
+    plain_stems(&CAMEL_CASE.replace_all(name, "$1 $2"))
 }
 
 /// The tags of a document's cells that use a standard element; company elements have no known
