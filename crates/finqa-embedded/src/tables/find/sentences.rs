@@ -194,9 +194,12 @@ impl Tables {
         let (number, more) = (numbers.next()?, numbers.next());
         // In "We employed 4,200 people in 2031 (2030: 4,100)", each number belongs to the year next
         // to it.
-        let year = period.and_then(|asked| asked.end.year);
-        let counts = !subject.counted.is_empty();
-        if year.is_some_and(|year| counts && !is_of_year(&text, &number, year)) {
+        let of_other = |year: &u16| {
+            let dated = !subject.counted.is_empty() && !number.years.is_empty();
+            dated && !number.years.contains(year)
+        };
+        let year = period.and_then(|asked| asked.end.year).filter(of_other);
+        if year.is_some_and(|year| text.iter().any(|word| year_of(word) == Some(year))) {
             return None;
         }
         // A date is read with its comma next to the day: "June 30, 2031".
@@ -333,21 +336,6 @@ impl Subject<'_> {
         });
         counts && !number.dollar && !number.percent && has && subject
     }
-}
-
-/// True if no other year of the sentence is nearer to the number than this one.
-fn is_of_year(text: &[&str], number: &ProseNumber, year: u16) -> bool {
-    let apart = |at: usize| {
-        let (left, right) = (number.at.saturating_sub(at), at.saturating_sub(number.end));
-        left.max(right)
-    };
-    let years = text.iter().enumerate();
-    let years = years.filter_map(|(at, word)| Some((apart(at), year_of(word)?)));
-    let years: Vec<(usize, u16)> = years.collect();
-    let nearest = years.iter().map(|(apart, _)| *apart).min();
-    let mut nearest = years.iter().filter(|(apart, _)| Some(*apart) == nearest);
-    let distinct: HashSet<u16> = years.iter().map(|(_, year)| *year).collect();
-    distinct.len() < 2 || nearest.all(|(_, named)| *named == year)
 }
 
 /// True if a word after "in" starts a time and not a place.
