@@ -115,3 +115,39 @@ fn a_line_of_a_unit_may_name_the_period() {
         }
     }
 }
+
+/// Notes state amounts in sentences, with one for each year.
+#[test]
+fn an_amount_of_a_sentence_is_that_of_the_year_asked_for() {
+    let rows: &[&[&str]] = &[&["", "2033", "2032"], &["Revenue", "900", "800"]];
+    let sentences = "<p>Advertising costs are charged to expense as incurred. Worldwide advertising \
+        costs were $9.2 billion in 2033, $9.6 billion in 2032 and $8.0 billion in 2031.</p>\
+        <p>The total intrinsic value of options exercised was $642 million, $741 million, and $521 \
+        million for fiscal years 2033, 2032, and 2031, respectively.</p>\
+        <p>Fees for services sold to partners were $5 million and $4 million in 2033 and 2032.</p>\
+        <p>Unrecognized fees were $7 million and $6 million in 2033 and 2032.</p>\
+        <p>Bonuses were $3 million and $2 million for the three and twelve months ended June 30, \
+        2033.</p>";
+    let read = page(sentences, &[table("RESULTS (in millions)", rows)]);
+    let questions = [
+        ("What were advertising costs in fiscal 2031?", "8.0 billion"),
+        ("advertising expense 2032", "9.6 billion"),
+        (
+            "What was the intrinsic value of options exercised in fiscal 2032?",
+            "741",
+        ),
+        // Not stated: the year, the place, the kind of options.
+        ("What were advertising costs in 2029?", ""),
+        ("What were advertising costs in Chile in 2031?", ""),
+        (
+            "What was the intrinsic value of options granted in fiscal 2032?",
+            "",
+        ),
+        // The sentences say more than the question.
+        ("What were fees in 2032?", ""),
+        ("What were recognized fees in 2032?", ""),
+        // Two amounts have one year.
+        ("What were bonuses in 2033?", ""),
+    ];
+    assert_answers("report.html", &read, &questions);
+}

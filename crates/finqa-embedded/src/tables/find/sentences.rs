@@ -1,5 +1,5 @@
 //! Answers from sentences of a report, for facts that no table has: the number of employees, an
-//! undrawn credit line.
+//! undrawn credit line, "advertising expense was $5 million and $4 million in 2031 and 2030".
 //!
 //! A sentence answers only if it has all words of the question and its period, and if no other such
 //! sentence has another number.
@@ -13,6 +13,7 @@ use finqa_core::question::Document;
 
 use crate::reading::prose::{self, ProseNumber};
 use crate::reading::text::{TextToken, TokenKind, tokenize};
+use crate::reading::words::is_stop;
 use crate::tables::page::Tables;
 use crate::tables::page::word_weights::Weights;
 use crate::tables::question;
@@ -58,6 +59,12 @@ const AROUND: usize = 12;
 static OTHERS: Stems = Stems::new(
     "increase increased decrease decreased growth grew decline offset driven contributed due compared \
         change may could would expect additional up least exceed exceeded ended respectively excluding",
+);
+
+/// Stems by which a sentence only states an amount.
+static STATING: Stems = Stems::new(
+    "total totaled amount amounted value number worldwide aggregate recognize recognized record recorded incur incurred \
+     report reported approximately expense cost year fiscal respectively",
 );
 
 /// A number that a sentence of a report states.
@@ -180,26 +187,33 @@ impl Tables {
         let part = pairs.position(|pair| matches!(pair, ["of", "which" | "whom"]));
         let whole = sentence.get(..part.unwrap_or(sentence.len()))?;
         let numbers = prose::numbers(whole, true);
-        let amounts = numbers.iter().filter(|number| number.dollar).count();
+        let amounts: Vec<ProseNumber> = numbers.iter().filter(|one| one.dollar).cloned().collect();
         let words = text.get(..whole.len()).unwrap_or_default();
-        // It is unclear which of two amounts the words name.
-        if subject.counted.is_empty() && amounts > 1 {
+        let year = period.and_then(|asked| asked.end.year);
+        let counts = !subject.counted.is_empty();
+        // It is unclear which of several amounts the words name, unless these are all that the
+        // sentence says before a list with one amount for each of several years.
+        let listed = !counts && amounts.len() > 1;
+        let first = amounts.first().filter(|_| listed);
+        if let Some(first) = first
+            && !(is_by_year(&amounts, year?) && subject.is_all(whole.get(..first.at)?))
+        {
             return None;
         }
         let mut numbers = numbers.into_iter().filter(|number| {
+            let named = first.unwrap_or(number);
             subject.is_of(whole, number)
-                && subject.is_near(whole, number)
-                && subject.is_whole(words, number)
+                && subject.is_near(whole, named)
+                && subject.is_whole(words, named)
+                && (!listed || number.years.first().copied() == year)
         });
         let (number, more) = (numbers.next()?, numbers.next());
         // In "We employed 4,200 people in 2031 (2030: 4,100)", each number belongs to the year next
         // to it.
-        let of_other = |year: &u16| {
-            let dated = !subject.counted.is_empty() && !number.years.is_empty();
-            dated && !number.years.contains(year)
-        };
-        let year = period.and_then(|asked| asked.end.year).filter(of_other);
-        if year.is_some_and(|year| text.iter().any(|word| year_of(word) == Some(year))) {
+        let of_other =
+            |asked: &u16| counts && !number.years.is_empty() && !number.years.contains(asked);
+        let other = year.filter(of_other);
+        if other.is_some_and(|year| text.iter().any(|word| year_of(word) == Some(year))) {
             return None;
         }
         // A date is read with its comma next to the day: "June 30, 2031".
@@ -210,7 +224,13 @@ impl Tables {
             ..period
         });
         let fits = |one: Period| self.fits(Some(one), period.copied());
-        let in_period = period.is_none() || said.clone().any(fits);
+        // Behind "the three months ended June 30, 2031 and 2030", both years have three months.
+        let length = |one: &Period| one.months.unwrap_or(12);
+        let as_long = |one: Period| {
+            one.months.is_none() || period.is_some_and(|asked| length(&one) == length(asked))
+        };
+        let in_period =
+            period.is_none() || said.clone().any(fits) || listed && said.clone().all(as_long);
         (more.is_none() && in_period).then(|| StatedFact {
             paragraph,
             literal: number.digits,
@@ -258,6 +278,19 @@ impl Subject<'_> {
             let mut between = near.clone().filter(|(at, _)| (first..=last).contains(at));
             counts || !between.any(|(_, token)| OTHERS.contains(token.text.as_ref()))
         })
+    }
+
+    /// True if a part of a sentence names nothing but what is asked for.
+    fn is_all(&self, part: &[TextToken<'_>]) -> bool {
+        let names = |word: &str| {
+            let said = is_stop(word) && word != "not"
+                || is_light(word)
+                || STATING.contains(word)
+                || is_month(word);
+            !said && !self.weights.is_soft(word) && !self.asks(word)
+        };
+        let words = part.iter().filter(|token| token.kind == TokenKind::Word);
+        !words.map(|token| token.text.as_ref()).any(names)
     }
 
     /// True if the number is of the whole company: the sentence names no other company, and no
@@ -336,6 +369,13 @@ impl Subject<'_> {
         });
         counts && !number.dollar && !number.percent && has && subject
     }
+}
+
+/// True if each of these amounts belongs to another year, and one to the year asked for.
+fn is_by_year(amounts: &[ProseNumber], asked: u16) -> bool {
+    let years: HashSet<u16> = amounts.iter().flat_map(|one| one.years.clone()).collect();
+    let one_each = amounts.iter().all(|one| one.years.len() == 1);
+    one_each && years.len() == amounts.len() && years.contains(&asked)
 }
 
 /// True if a word after "in" starts a time and not a place.
