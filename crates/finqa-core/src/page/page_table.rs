@@ -1,5 +1,6 @@
 //! A table of typed cells with labelled rows and columns, and the unit of each figure.
 
+mod labels;
 mod read;
 
 use std::sync::Arc;

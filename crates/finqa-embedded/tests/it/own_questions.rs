@@ -378,7 +378,9 @@ Mar;12;14;5;7", &[
 Retail;East;40;60
 Retail;West;;80
 Trade;West;10;30", &[
-        ("What was Retail West in 2031?", Unsure("west")),
+        ("What was Retail West in 2031?", Unsure("has no figure of 2031")),
+        ("What was Retail West in 2032?", Is("80")),
+        ("What was Retail in 2032?", Unsure("several figures fit")),
     ]),
     (";2031;2032
 Operating activities;;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Column, Table, TableRow};
+use super::{Column, Table, TableRow, labels};
 use crate::page::caption::Caption;
 use crate::page::cell::{Cell, CellKind, CellNumber, CellSource, TableOrigin};
 use crate::page::header;
@@ -213,17 +213,22 @@ fn mark_lost_dashes(cells: &mut [Vec<Cell>], headerless: bool) {
 /// Reads the labels of the rows. A row without values is the heading of the rows below it.
 fn rows(cells: &[Vec<Cell>], origin: TableOrigin) -> Vec<TableRow> {
     let mut section: Option<Arc<str>> = None;
+    let labels = match origin {
+        TableOrigin::Published => {
+            let first = cells
+                .iter()
+                .map(|row| row.first().map_or("", |cell| &cell.raw));
+            first
+                .map(|label| normalise_label(label.trim()).into_owned())
+                .collect()
+        }
+        TableOrigin::Own => labels::of_rows(cells),
+    };
     cells
         .iter()
+        .zip(labels)
         .enumerate()
-        .map(|(index, row)| {
-            let label = row
-                .first()
-                .map(|cell| match origin {
-                    TableOrigin::Published => normalise_label(cell.raw.trim()).into_owned(),
-                    TableOrigin::Own => cell.raw.trim().to_owned(),
-                })
-                .unwrap_or_default();
+        .map(|(index, (row, label))| {
             let out = TableRow {
                 year: single_year(&label),
                 section: section.clone(),
