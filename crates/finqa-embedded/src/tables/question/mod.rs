@@ -26,7 +26,7 @@ use crate::reading::cues::{Cue, cue_at};
 use crate::reading::text::stem;
 use crate::reading::words::long_form;
 use crate::tables::page::Tables;
-use crate::tables::words::{FILLERS, NOISE, STATES, VERBS, is_light, lists, stems};
+use crate::tables::words::{FILLERS, NOISE, POLITE, STATES, VERBS, is_light, lists, stems};
 use marks::{LabelPlaces, Marks};
 use names::name_at;
 use token::{Token, TokenRole};
@@ -447,13 +447,13 @@ impl QuestionWords<'_> {
     fn is_filler(&self, at: usize, word: &Word<'_>) -> bool {
         let single = self.tables.is_single_table();
         // "Regions" in "both regions" is a filler if no label has it.
-        let noun = matches!(self.before(at), Some("both" | "all"))
-            && single
-            && !word.stems.iter().any(|stem| self.tables.says(stem));
+        let of_all = matches!(self.before(at), Some("both" | "all"));
+        let unsaid = || !word.stems.iter().any(|stem| self.tables.says(stem));
+        let polite = lists(POLITE, word.text);
         word.stems.is_empty()
-            || noun
+            || single && (of_all || polite) && unsaid()
             || FILLERS.contains(word.text)
-            || !single && lists(NOISE, word.text) && !self.labels.has(&word.range)
+            || !single && (polite || lists(NOISE, word.text)) && !self.labels.has(&word.range)
     }
 
     /// The text of the word before a word.
