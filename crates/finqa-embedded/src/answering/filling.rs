@@ -11,7 +11,6 @@ use crate::question::slot_scorer::{
     PAIRS, SLOT_FEATURES, SlotQuery, SlotScorer, best_facts, best_first, pair_features,
 };
 use crate::reading::facts::{Fact, Facts};
-use crate::reading::outflow::is_outflow;
 use finqa_core::program::Op;
 
 /// A plan with facts in its slots.
@@ -241,7 +240,8 @@ fn leaf(facts: &Facts, plan: &ProgramPlan, query: &SlotQuery, index: usize) -> O
         literal = literal.trim_end_matches('%');
     }
     let adds = matches!(plan.expr, Expr::Step(Op::Add, ..));
-    if literal.starts_with('-') && !adds && (query.outflow || is_outflow(facts, fact)) {
+    let outflow = query.outflow || facts.row_of(fact).is_some_and(|row| row.outflow);
+    if literal.starts_with('-') && !adds && outflow {
         literal = literal.trim_start_matches('-');
     }
     let (literal, value) = if literal.len() == fact.literal.len() {

@@ -10,7 +10,6 @@ use crate::question::conversation::EarlierTurn;
 use crate::question::feature_values::{count, flag};
 use crate::question::plan::ProgramPlan;
 use crate::reading::facts::{Fact, Facts};
-use crate::reading::outflow::is_outflow;
 use crate::shape::{SHAPES, alike, difference, holds};
 
 /// The names of the traits, in the order in which [`of`] returns their values. "Refers" means
@@ -73,8 +72,9 @@ pub(super) fn of(
     let all_known = read.known == read.numbers && read.numbers > 0;
     let uncovered = read.uncovered(context);
     let signed = read.minus || read.dropped;
-    let mut facts = read.of_page.iter();
-    let outflow = signed && facts.any(|(_, fact)| is_outflow(context.facts, fact));
+    let facts = read.of_page.iter();
+    let mut rows = facts.filter_map(|(_, fact)| context.facts.row_of(fact));
+    let outflow = signed && rows.any(|row| row.outflow);
     let order = order(context.facts, expr);
     let shape_odds = context.odds_of_shape(shape);
     let sketch_odds = context.sketch(expr).map(|sketch| sketch.odds);

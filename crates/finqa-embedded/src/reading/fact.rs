@@ -2,7 +2,7 @@
 //!
 //! A word is a `u32`, the id that the page's `Vocabulary` gave to its stem.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use finqa_core::number::Scale;
 
@@ -22,8 +22,14 @@ pub(crate) enum FactPlace {
     },
 }
 
+impl Default for FactPlace {
+    fn default() -> Self {
+        Self::Cell { row: 0, col: 0 }
+    }
+}
+
 /// A number of the page, with the words and years that name it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Fact {
     /// The number as a literal of a program: `-2913`, `4.02%`.
     pub literal: Arc<str>,
@@ -128,9 +134,8 @@ pub(crate) struct FactRow {
     pub(crate) is_rate: bool,
     /// The summed weight of the label's words.
     pub weight: f64,
-    /// True if the row's name says that its amounts are paid or lost. Computed once, on first use,
-    /// because many candidates use facts of one row.
-    pub(crate) outflow: OnceLock<bool>,
+    /// True if the row's name says that its amounts are paid or lost.
+    pub(crate) outflow: bool,
 }
 
 /// A column of the table, without its cells.

@@ -9,6 +9,7 @@ use finqa_core::page::{CellNumber, year_in_text, years_in};
 use finqa_core::question::Document;
 
 pub(crate) use super::fact::{Fact, FactColumn, FactPlace, FactRow, Sentence};
+use super::outflow::names_outflow;
 use super::prose;
 use super::text::{TextToken, TokenKind, as_written, stem, tokenize};
 use super::vocabulary::Vocabulary;
@@ -203,6 +204,7 @@ impl Facts {
             full.extend(section.into_iter().filter(|word| !label.contains(word)));
             self.rows.push(FactRow {
                 years: years_in(&name),
+                outflow: names_outflow(&name),
                 name,
                 label,
                 full: full.into(),
@@ -278,11 +280,7 @@ impl Facts {
             label,
             near,
             years,
-            total: false,
-            opening: false,
-            closing: false,
-            adds_rows: None,
-            adds_columns: None,
+            ..Fact::default()
         });
     }
 

@@ -1,17 +1,9 @@
 //! Recognises rows whose names say that their amounts are paid or lost.
 
-use super::facts::{Fact, Facts};
-
-/// True for a cell of a row whose name says that it is an outflow. A minus sign there only repeats
-/// the name; gold programs use the magnitude of about two thirds of all negative numbers.
-pub(crate) fn is_outflow(facts: &Facts, fact: &Fact) -> bool {
-    let row = facts.row_of(fact);
-    row.is_some_and(|row| *row.outflow.get_or_init(|| names_outflow(&row.name)))
-}
-
 /// True if the name has a word for an outflow and none that leaves the sign open, as in "income
-/// (loss)" or "provided by (used in)".
-fn names_outflow(name: &str) -> bool {
+/// (loss)" or "provided by (used in)". A minus sign in such a row only repeats the name; gold
+/// programs use the magnitude of about two thirds of all negative numbers.
+pub(super) fn names_outflow(name: &str) -> bool {
     let name = name.to_lowercase();
     let names = [
         "loss", "expenditure", "decrease", "charge", "cost", "expense", "liabilit", "debt",
@@ -32,7 +24,7 @@ fn has_one_of(name: &str, parts: &[&str]) -> bool {
 /// True if a row's name says that it is spent or lost, by itself ("loss") or as a line that a
 /// statement deducts ("income tax", "depreciation"). Interest income is not a cost.
 ///
-/// Only `tables` uses it. [`is_outflow`] keeps the words with which the weights were trained.
+/// Only `tables` uses it. [`names_outflow`] keeps the words with which the weights were trained.
 pub(crate) fn names_cost(name: &str) -> bool {
     let names = [
         "capex", "opex", "cogs", "sg&a", "r&d", "administrati", "amortisation", "amortization",

@@ -261,11 +261,7 @@ pub(crate) fn fact(
         label: Arc::clone(label),
         near,
         years: number.years.as_slice().into(),
-        total: false,
-        opening: false,
-        closing: false,
-        adds_rows: None,
-        adds_columns: None,
+        ..Fact::default()
     }
 }
 
