@@ -37,8 +37,8 @@ impl<'a> Report<'a> {
         rates
     }
 
-    /// Prints how often answers are right: by file and history, and without TAT-QA by shape, class
-    /// of question, and place of the figures.
+    /// Prints how often answers are right: by file and history, and without TAT-QA by shape and by
+    /// place of the figures.
     pub fn print(&self) {
         let mut sets: BTreeMap<String, Vec<&Answer<'_>>> = BTreeMap::new();
         for answer in &self.0 {
@@ -83,11 +83,6 @@ impl<'a> Report<'a> {
         }
         for (name, answers) in &by_shape {
             print_rate(name, answers);
-        }
-        println!("by class of question, stand-alone and gold history:");
-        for (name, holds) in classes::CLASSES {
-            let of_class = |a: &&Answer<'_>| a.history != "own" && holds(a.item);
-            print_rate(name, &finqa().filter(of_class).collect::<Vec<_>>());
         }
         for (mode, history) in [("stand-alone", ""), ("turns, gold history", "gold")] {
             println!("by place of gold's figures, {mode}:");
