@@ -9,7 +9,7 @@ use foldhash::fast::RandomState;
 
 use super::conversation::{EarlierTurn, earlier_turns, is_bare};
 use super::slot_scorer::SlotQuery;
-use super::slot_words::{AlikeWords, WordWeights, known_share, weighted};
+use super::slot_words::{AlikeWords, WordWeights, weighted};
 use super::wording::Wording;
 use crate::reading::facts::Facts;
 use finqa_core::question::HistoryEntry;
@@ -173,7 +173,11 @@ impl<'a> PlanQuestion<'a> {
 /// True if the last three turns named more than three quarters of the content words, by weight.
 /// Both numbers are set by hand; with a smaller share, fewer questions would name something new.
 fn names_the_same(facts: &Facts, asked: &Wording, earlier: &[EarlierTurn]) -> bool {
-    let words = weighted(facts, asked.content());
+    let (words, unknown) = weighted(facts, asked.content());
+    let total = words.iter().map(|(_, weight)| weight).sum::<f64>() + unknown;
     let named = |word: u32| earlier.iter().rev().take(3).any(|t| t.names(word));
-    known_share(&words, named) > 0.75
+    let named = words.iter().filter(|(word, _)| named(*word));
+    let named: f64 = named.map(|(_, weight)| weight).sum();
+    // At least 0.1, because it is a divisor.
+    named / total.max(0.1) > 0.75
 }

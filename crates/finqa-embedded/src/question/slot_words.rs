@@ -51,17 +51,6 @@ pub(crate) fn weighted<'t>(
     (words, unknown)
 }
 
-/// The share of the words and tokens in a result of [`weighted`], by weight, that are `known`.
-pub(super) fn known_share(
-    (words, unknown): &(Vec<(u32, f64)>, f64),
-    known: impl Fn(u32) -> bool,
-) -> f64 {
-    let total = words.iter().map(|(_, weight)| weight).sum::<f64>() + unknown;
-    let seen = words.iter().filter(|(word, _)| known(*word));
-    // At least 0.1, because it is a divisor.
-    seen.map(|(_, weight)| weight).sum::<f64>() / total.max(0.1)
-}
-
 /// Cosine similarity above which two words count as nearly the same.
 const ALIKE: f64 = 0.45;
 

@@ -202,16 +202,6 @@ impl Wording {
         })
     }
 
-    /// True if it refers to two values or to a span of time in earlier turns.
-    pub(crate) fn points_to_span(&self) -> bool {
-        self.says(&[
-            "these years", "those years", "two years", "both years", "the years", "that year",
-            "this time", "that time", "this period", "that period", "these two", "those two",
-            "the two", "both values", "those values", "these values", "between these",
-            "between them",
-        ])
-    }
-
     /// True if the question has a word for a sum.
     pub(crate) fn sum(&self) -> bool {
         self.has(&[Cue::Sum, Cue::Plus])

@@ -43,7 +43,10 @@ pub(super) const CUES: [(&str, CueTest); 67] = [
     ("less", Says("less, minus, excluding, without")),
     ("including", Says("including, adding, plus, added, include, included")),
     ("pronoun", Says("that, this, it, these, those, they, them")),
-    ("span", If(|s| s.asked.points_to_span())),
+    // Two values or a span of time in earlier turns.
+    ("span", Says("these years, those years, two years, both years, the years, that year, \
+        this time, that time, this period, that period, these two, those two, the two, \
+        both values, those values, these values, between these, between them")),
     ("bare", If(|s| s.bare)),
     ("refers", If(|s| s.names_nothing_new)),
     ("no year", If(|s| s.asked.years.is_empty())),

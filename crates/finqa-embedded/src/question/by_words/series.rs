@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use super::super::plan::Pairing::Free;
 use super::super::plan::{ProgramPlan, slot};
 use super::super::plan_question::PlanQuestion;
-use super::super::slot_scorer::{SlotQuery, best_facts};
+use super::super::slot_scorer::best_facts;
 use super::super::wording::Wording;
 use crate::operations;
 use crate::reading::facts::{Fact, Facts};
@@ -37,10 +37,15 @@ pub(crate) fn series(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
         return Vec::new();
     }
     let base = q.whole().undated();
-    let found = distinct_runs(facts, &base, |run| {
+    let best = best_facts(facts, &base, LOOKED_AT).into_iter();
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    for run in best.flat_map(|(index, _)| runs(facts, index)) {
         let run = narrow(facts, run, asked, span);
-        (sum || of_periods(facts, &run)).then_some(run)
-    });
+        let fits = (2..=LONGEST).contains(&run.len()) && (sum || of_periods(facts, &run));
+        if fits && !found.contains(&run) && found.len() < TRIED {
+            found.push(run);
+        }
+    }
     let sure: f64 = if span.is_some() || asked.says(&["in all", "all years"]) {
         0.9
     } else {
@@ -58,25 +63,6 @@ pub(crate) fn series(q: &PlanQuestion<'_>) -> Vec<ProgramPlan> {
         Some(ProgramPlan::new(name, expr?, slots).paired(Free, prior, Number))
     };
     found.into_iter().filter_map(plan).collect()
-}
-
-/// The runs of at least two of the facts that fit best, each once. `keep` shortens or refuses a
-/// run.
-fn distinct_runs(
-    facts: &Facts,
-    base: &SlotQuery,
-    keep: impl Fn(Vec<usize>) -> Option<Vec<usize>>,
-) -> Vec<Vec<usize>> {
-    let mut found: Vec<Vec<usize>> = Vec::new();
-    for (index, _) in best_facts(facts, base, LOOKED_AT) {
-        for run in runs(facts, index).into_iter().filter_map(&keep) {
-            let fits = (2..=LONGEST).contains(&run.len());
-            if fits && !found.contains(&run) && found.len() < TRIED {
-                found.push(run);
-            }
-        }
-    }
-    found
 }
 
 /// True if the facts of a run are from different years, or all from quarters.
