@@ -162,18 +162,13 @@ fn alike(records: &[&Record]) -> Vec<(usize, usize)> {
 }
 
 /// The fold of each record, and whether it is held out. Records that share a key or much of their
-/// text are in the same fold, as are those of one company if `by_company`. The page name in the
-/// group that sorts first decides the fold. A group is held out if one of its records is one of the
-/// `held_out` ones.
-fn folds(records: &[&Record], by_company: bool, held_out: &[bool]) -> Vec<(usize, bool)> {
+/// text are in the same fold. The page name in the group that sorts first decides the fold. A group
+/// is held out if one of its records is one of the `held_out` ones.
+fn folds(records: &[&Record], held_out: &[bool]) -> Vec<(usize, bool)> {
     let mut group = Groups((0..records.len()).collect());
     let mut known: HashMap<String, usize> = HashMap::new();
     for (i, record) in records.iter().enumerate() {
-        let company = record.document.filename.split('/').next();
-        let company = company
-            .filter(|_| by_company)
-            .map(|c| format!("company {c}"));
-        for key in keys(record).into_iter().chain(company) {
+        for key in keys(record) {
             group.join(i, *known.entry(key).or_insert(i));
         }
     }
@@ -204,14 +199,14 @@ pub fn fold_of(page: &str) -> usize {
 /// The questions of all files, each once. If several files have a question, that of the first file
 /// is kept, but with the complete page if any of them has it. The pages of the file `held_out` are
 /// marked in all files.
-pub fn items(files: Vec<File>, by_company: bool, held_out: Option<&str>) -> Vec<Item> {
+pub fn items(files: Vec<File>, held_out: Option<&str>) -> Vec<Item> {
     let all: Vec<&Record> = files.iter().flat_map(|file| &file.records).collect();
     let is_held_out = files.iter().flat_map(|file| {
         file.records
             .iter()
             .map(move |_| held_out == Some(&*file.name))
     });
-    let mut folds = folds(&all, by_company, &is_held_out.collect::<Vec<_>>()).into_iter();
+    let mut folds = folds(&all, &is_held_out.collect::<Vec<_>>()).into_iter();
     let first = files.iter().filter(|file| file.name.contains("first100"));
     let first = first.flat_map(|file| &file.records);
     let first: HashSet<String> = first.map(|r| r.document.filename.clone()).collect();

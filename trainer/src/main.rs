@@ -88,9 +88,6 @@ struct Options {
     /// confidence stays that of the weights in the program
     #[arg(long, value_name = "NAME")]
     hold_out: Option<String>,
-    /// Put the pages of a company into one fold
-    #[arg(long)]
-    by_company: bool,
     /// Seed of the first network
     #[arg(long, default_value_t = 14)]
     seed: u64,
@@ -211,7 +208,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let Some(name) = hold_out.filter(|name| files.iter().all(|file| file.name != *name)) {
         return Err(format!("--hold-out {name}: none of the files").into());
     }
-    let mut all = items::items(files, options.by_company, hold_out);
+    let mut all = items::items(files, hold_out);
     let leave_out = |all: &mut [Item], also: Option<&String>| {
         for item in all {
             let mut left_out = options.only_test.iter().chain(also);
