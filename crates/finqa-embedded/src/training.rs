@@ -9,7 +9,7 @@ use finqa_core::question::Question;
 use crate::answering::filling::{JointChoices, joint_features};
 use crate::expr::{Expr, alike_but_for_signs};
 use crate::question::by_words;
-use crate::question::plan::{ProgramPlan, is_open, slot_index};
+use crate::question::plan::{is_open, slot_index};
 use crate::question::plan_question::{Inherited, PlanQuestion};
 use crate::question::proposal;
 use crate::question::sketch_plans;
@@ -49,7 +49,7 @@ pub fn candidates(
     page: &PageIndex,
     question: &Question,
 ) -> Vec<ProgramCandidate> {
-    with_context(embedded, page, question, |context, plans| {
+    embedded.read_question(page, question, |context, plans| {
         let found = made::candidates(context, plans, made::most_compared(context.as_stand_alone));
         let features = ranking::network_features(context, plans, &found);
         let features = features.chunks_exact(ranking::NETWORK_FEATURES);
@@ -64,25 +64,10 @@ pub fn candidates(
 /// The programs of all candidates, also of those that the network does not compare.
 #[must_use]
 pub fn programs(embedded: &EmbeddedAnalyst, page: &PageIndex, question: &Question) -> Vec<String> {
-    with_context(embedded, page, question, |context, plans| {
+    embedded.read_question(page, question, |context, plans| {
         let found = made::candidates(context, plans, usize::MAX).into_iter();
         found.map(|one| one.filled.expr.program()).collect()
     })
-}
-
-/// Reads a question and calls a function with its context and its plans.
-fn with_context<T>(
-    embedded: &EmbeddedAnalyst,
-    page: &PageIndex,
-    question: &Question,
-    then: impl FnOnce(&ranking::ChoiceContext<'_>, &[ProgramPlan]) -> T,
-) -> T {
-    let facts = page.facts(&question.document);
-    let asked = Wording::read(&facts.written(&question.text));
-    let inherited = Inherited::after(facts, &question.history);
-    let q = PlanQuestion::new(facts, &asked, &inherited);
-    let (context, plans) = embedded.context_and_plans(&q, question);
-    then(&context, &plans)
 }
 
 /// A training example for [`ShapeModel`] or [`SketchModel`]: the buckets of a question and of the
@@ -118,12 +103,8 @@ pub fn sketch_example(question: &str, before: &[&str], program: &str) -> Option<
     let parsed = before.iter().filter_map(|program| Expr::parse(program));
     let before: Vec<Expr> = parsed.collect();
     let before: Vec<&Expr> = before.iter().collect();
-    let (phrase, sketches) = (
-        Wording::read(question).phrase,
-        proposal::sketches_of(&before),
-    );
     Some(ClassExample {
-        buckets: proposal::buckets(&phrase, &sketches, false),
+        buckets: proposal::sketch_buckets(&Wording::read(question), &before),
         class: sketch::sketch(&Expr::parse(program)?, &before),
     })
 }

@@ -12,6 +12,7 @@ use super::doubt::{self, in_words, is_of_text};
 use super::explain;
 use super::filling::FilledPlan;
 use crate::explanation::Explanation;
+use crate::expr::Expr;
 use crate::question::by_words;
 use crate::question::follow_up;
 use crate::question::plan::ProgramPlan;
@@ -20,6 +21,7 @@ use crate::question::proposal::{self, ShapeOdds, SketchOdds};
 use crate::question::sketch_plans;
 use crate::question::wording::Wording;
 use crate::ranking::{self, ChoiceContext};
+use crate::shape::shape_name;
 use crate::tables::{DirectAnswer, Doubt, Tables};
 use crate::weights::EmbeddedWeights;
 
@@ -171,7 +173,44 @@ impl EmbeddedAnalyst {
         question: &Question,
         explanation: Option<&mut Explanation>,
     ) -> Option<EmbeddedAnswer> {
-        // The blocks below are the steps of docs/embedded-analyst.md.
+        // The blocks here and in `read_question` are the steps of docs/embedded-analyst.md.
+        self.read_question(page, question, |context, plans| {
+            // Candidates, choice and overrides.
+            let ranked = self.rank(context, plans);
+
+            // Program and confidence.
+            let (document, history) = (&question.document, &question.history);
+            let to_answer = |filled: &FilledPlan| {
+                let plan = plans.get(filled.plan)?;
+                describe(
+                    context.facts, document, plan, &filled.expr, history, context.asked,
+                )
+            };
+            if let Some(out) = explanation {
+                explain::read(out, context);
+                explain::programs(out, &ranked, &to_answer);
+            }
+            let (_, first) = ranked.first()?;
+            let best = to_answer(first)?;
+            let signals = confidence::signals(context, history, &ranked);
+            let dated = doubt::dated_otherwise(context, &first.expr);
+            let confidence = confidence::probability(&signals, &self.weights.confidence);
+            Some(EmbeddedAnswer {
+                doubt: dated.or_else(|| doubt::doubt(context, &best, confidence)),
+                signals,
+                ..EmbeddedAnswer::of(best, confidence)
+            })
+        })
+    }
+
+    /// Reads a question and its page, makes the plans, and calls `then` with the results. These
+    /// borrow what is read here, so they cannot be returned.
+    pub(crate) fn read_question<T>(
+        &self,
+        page: &PageIndex,
+        question: &Question,
+        then: impl FnOnce(&ChoiceContext<'_>, &[ProgramPlan]) -> T,
+    ) -> T {
         // Page and question.
         let facts = page.facts(&question.document);
         let asked = Wording::read(&facts.written(&question.text));
@@ -181,57 +220,24 @@ impl EmbeddedAnalyst {
         let q = PlanQuestion::new(facts, &asked, &inherited);
 
         // Odds and plans.
-        let (context, plans) = self.context_and_plans(&q, question);
-
-        // Candidates, choice and overrides.
-        let ranked = self.rank(&context, &plans);
-
-        // Program and confidence.
-        let (document, history) = (&question.document, &question.history);
-        let to_answer = |filled: &FilledPlan| {
-            let plan = plans.get(filled.plan)?;
-            describe(facts, document, plan, &filled.expr, history, &asked)
-        };
-        if let Some(out) = explanation {
-            explain::read(out, &context);
-            explain::programs(out, &ranked, &to_answer);
-        }
-        let (_, first) = ranked.first()?;
-        let best = to_answer(first)?;
-        let signals = confidence::signals(&context, history, &ranked);
-        let dated = doubt::dated_otherwise(&context, &first.expr);
-        let confidence = confidence::probability(&signals, &self.weights.confidence);
-        Some(EmbeddedAnswer {
-            doubt: dated.or_else(|| doubt::doubt(&context, &best, confidence)),
-            signals,
-            ..EmbeddedAnswer::of(best, confidence)
-        })
-    }
-
-    /// The question as the choice sees it, and its plans. Both need the odds of the shapes and of
-    /// the sketches, so they are made together.
-    pub(crate) fn context_and_plans<'a>(
-        &self,
-        q: &PlanQuestion<'a>,
-        question: &Question,
-    ) -> (ChoiceContext<'a>, Vec<ProgramPlan>) {
-        let (facts, asked, turns) = (q.facts, q.asked, q.earlier);
+        let before: Vec<&Expr> = q.earlier.iter().map(|turn| &turn.expr).collect();
         // In the dataset, nearly all stand-alone questions need a calculation, but hardly any first
         // turn of a conversation does. Users ask both about their own pages, so there a question
         // counts as a first turn.
         let as_stand_alone = question.kind == QuestionKind::StandAlone && !facts.users_page;
-        let buckets = proposal::shape_buckets(asked, turns, as_stand_alone);
+        let shapes: Vec<&str> = before.iter().map(|turn| shape_name(turn)).collect();
+        let buckets = proposal::buckets(&asked.phrase, &shapes, as_stand_alone);
         let shape_odds = self.weights.shapes.propose(&buckets);
         let sketch_odds = (!as_stand_alone).then(|| {
-            let buckets = proposal::sketch_buckets(asked, turns);
+            let buckets = proposal::sketch_buckets(&asked, &before);
             self.weights.sketches.propose(&buckets)
         });
-        let (plans, follow_ups) = plans(q, &shape_odds, sketch_odds.as_ref());
+        let (plans, follow_ups) = plans(&q, &shape_odds, sketch_odds.as_ref());
         let history = &question.history;
         let context = ChoiceContext::new(
-            q, history, as_stand_alone, follow_ups, shape_odds, sketch_odds,
+            &q, history, as_stand_alone, follow_ups, shape_odds, sketch_odds,
         );
-        (context, plans)
+        then(&context, &plans)
     }
 
     /// The candidates with their scores by the network, best first. If a candidate meets one of the

@@ -4,10 +4,9 @@
 //! Words are hashed into buckets, so that no word of a question can be read from the weights. The
 //! trainer writes the weights to `weights/shapes.bin` and `weights/sketches.bin`.
 
-use super::conversation::EarlierTurn;
 use super::wording::Wording;
 use crate::expr::Expr;
-use crate::shape::{SHAPES, shape_name};
+use crate::shape::SHAPES;
 use crate::sketch::{SKETCHES, sketch};
 use finqa_core::page::year_in_text;
 
@@ -111,7 +110,8 @@ pub(crate) fn likely(odds: &[f64]) -> impl Iterator<Item = usize> {
 }
 
 /// The buckets of a question: its words, pairs and triples of words, number of years, and the
-/// classes of earlier turns (`before`, oldest first), alone and with the words.
+/// classes of earlier turns (`before`, oldest first), alone and with the words. For [`ShapeModel`],
+/// these classes are shapes; [`sketch_buckets`] has those for [`SketchModel`].
 ///
 /// A question without earlier turns is read as the first turn of a conversation unless
 /// `as_stand_alone` is true.
@@ -181,28 +181,13 @@ fn bucket<'a>(parts: impl IntoIterator<Item = &'a str>) -> usize {
     usize::try_from((hash ^ (hash >> 32)) & (BUCKETS as u64 - 1)).unwrap_or(0)
 }
 
-/// The buckets of a question for [`ShapeModel`]; the classes of earlier turns are their shapes.
-pub(crate) fn shape_buckets(
-    asked: &Wording,
-    earlier: &[EarlierTurn],
-    as_stand_alone: bool,
-) -> Vec<usize> {
-    let turns = earlier.iter();
-    let before = turns.map(|turn| shape_name(&turn.expr));
-    buckets(&asked.phrase, &before.collect::<Vec<_>>(), as_stand_alone)
-}
-
-/// The buckets of a question for [`SketchModel`]; the classes of earlier turns are their sketches.
-pub(crate) fn sketch_buckets(asked: &Wording, earlier: &[EarlierTurn]) -> Vec<usize> {
-    let turns: Vec<&Expr> = earlier.iter().map(|turn| &turn.expr).collect();
-    buckets(&asked.phrase, &sketches_of(&turns), false)
-}
-
-/// The name of each turn's sketch, oldest first.
-pub(crate) fn sketches_of(turns: &[&Expr]) -> Vec<&'static str> {
+/// The buckets of a question for [`SketchModel`]. The classes of earlier turns are the sketches of
+/// their programs, which `before` has, oldest first.
+pub(crate) fn sketch_buckets(asked: &Wording, before: &[&Expr]) -> Vec<usize> {
     let of = |(k, turn): (usize, &&Expr)| {
-        let earlier = turns.get(..k).unwrap_or_default();
+        let earlier = before.get(..k).unwrap_or_default();
         SKETCHES.get(sketch(turn, earlier)).copied()
     };
-    turns.iter().enumerate().filter_map(of).collect()
+    let sketches = before.iter().enumerate().filter_map(of);
+    buckets(&asked.phrase, &sketches.collect::<Vec<_>>(), false)
 }
