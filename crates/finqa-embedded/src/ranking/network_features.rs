@@ -4,21 +4,18 @@
 use std::sync::OnceLock;
 
 use super::candidate::Candidate;
-use super::context::{CandidateSketch, ChoiceContext, PLAN_NAMES, plan_index, same_size, size};
+use super::context::{ChoiceContext, PLAN_NAMES, plan_index, size};
+use super::network_input::{Feature, NetworkInput};
 use super::operands::{self, OF_BOTH, OF_EACH, Operands};
 use super::question_features::{CUES, cues};
-use super::traits::{self, TRAITS};
+use super::traits::TRAITS;
 use crate::answering::variants::VARIANTS;
 use crate::distinct;
-use crate::expr::PageLeaf;
 use crate::question::feature_values::{count, flag};
 use crate::question::plan::{Pairing, ProgramPlan};
 use crate::reading::facts::Fact;
-use crate::shape::{SHAPES, shape};
+use crate::shape::SHAPES;
 use crate::sketch::SKETCHES;
-
-/// The name of a feature, and the function that computes it.
-type Feature = (&'static str, fn(&NetworkInput<'_>) -> f64);
 
 /// The first features; those of the facts, the traits and the cues follow. Their order is part of
 /// `weights/network.json`. The values for what is missing, such as -1, are set by hand, and the
@@ -131,7 +128,7 @@ pub(crate) fn names() -> Vec<String> {
     let each = ["first", "second"].into_iter().flat_map(of);
     let both = OF_BOTH.iter().map(|name| format!("both facts: {name}"));
     let own = own.chain(each).chain(both);
-    let traits = TRAITS.iter().map(|name| format!("trait: {name}"));
+    let traits = TRAITS.iter().map(|(name, _)| format!("trait: {name}"));
     let cues = CUES.iter().map(|(name, _)| format!("cue: {name}"));
     let below = BELOW.iter().map(|name| format!("below: {name}"));
     let above = ABOVE.iter().map(|name| format!("above: {name}"));
@@ -194,126 +191,9 @@ fn compare(candidates: &mut [f64]) {
 fn of(seen: &NetworkInput<'_>, cues: &[f64], out: &mut Vec<f64>) {
     out.extend(FIRST.iter().map(|(_, value)| value(seen)));
     operands::of(seen.context, seen.plan, &seen.used, seen.operands, out);
-    out.extend(traits::of(
-        seen.context, seen.plan, seen.candidate, seen.shape,
-    ));
+    out.extend(TRAITS.iter().map(|(_, value)| value(seen)));
     out.extend(cues);
     out.resize(out.len() + COMPARED, 0.0);
-}
-
-/// A candidate, and the values from which its features are computed.
-struct NetworkInput<'a> {
-    context: &'a ChoiceContext<'a>,
-    plan: &'a ProgramPlan,
-    candidate: &'a Candidate,
-    operands: &'a Operands,
-    /// Its position by rough score, from 0.
-    rank: usize,
-    /// The best rough score of all candidates.
-    best: f64,
-    shape: usize,
-    /// The leaves of the program without constants.
-    leaves: Vec<&'a PageLeaf>,
-    /// The facts of these leaves, with their indices.
-    used: Vec<(usize, &'a Fact)>,
-    value: Option<f64>,
-    /// `None` for a stand-alone question.
-    sketch: Option<CandidateSketch>,
-}
-
-impl<'a> NetworkInput<'a> {
-    fn new(
-        context: &'a ChoiceContext<'a>,
-        plan: &'a ProgramPlan,
-        candidate: &'a Candidate,
-        operands: &'a Operands,
-        (rank, best): (usize, f64),
-    ) -> Self {
-        let expr = &candidate.filled.expr;
-        let leaves = expr.leaves().into_iter();
-        Self {
-            context,
-            plan,
-            candidate,
-            operands,
-            rank,
-            best,
-            shape: shape(expr),
-            leaves: leaves.filter(|leaf| !leaf.is_constant()).collect(),
-            used: context.facts.of_expr(expr).collect(),
-            value: expr.number(),
-            sketch: context.sketch(expr),
-        }
-    }
-
-    fn fact(&self, k: usize) -> Option<&'a Fact> {
-        self.used.get(k).map(|(_, fact)| *fact)
-    }
-
-    fn cell(&self, k: usize) -> Option<(usize, usize)> {
-        self.fact(k)?.cell()
-    }
-
-    fn cells(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.used.iter().filter_map(|(_, fact)| fact.cell())
-    }
-
-    fn count_of(&self, holds: impl Fn(&Fact) -> bool) -> f64 {
-        count(self.used.iter().filter(|(_, fact)| holds(fact)).count())
-    }
-
-    /// The distance from the first fact to the second, in rows or columns; -20 unless both are
-    /// cells.
-    fn apart(&self, pick: impl Fn((usize, usize)) -> usize) -> f64 {
-        let cells = self.cell(0).zip(self.cell(1));
-        cells.map_or(-20.0, |(a, b)| count(pick(b)) - count(pick(a)))
-    }
-
-    /// The slot score of the fact that fits the question as a whole best.
-    fn top(&self) -> f64 {
-        let best = self.context.best_facts.first();
-        best.map_or(0.0, |(_, score)| *score)
-    }
-
-    /// The position of its `k`-th fact among those that fit the question as a whole best; their
-    /// number if it is not among them, -1 if there is no such fact.
-    fn rank(&self, k: usize) -> f64 {
-        let best = &self.context.best_facts;
-        self.used.get(k).map_or(-1.0, |(index, _)| {
-            let at = best.iter().position(|(i, _)| i == index);
-            count(at.unwrap_or(best.len()))
-        })
-    }
-
-    /// The slot score of its `k`-th fact minus the best one; -10 if the fact is not among the best,
-    /// -20 if there is no such fact.
-    fn score(&self, k: usize) -> f64 {
-        self.used.get(k).map_or(-20.0, |(index, _)| {
-            let mut best = self.context.best_facts.iter();
-            let found = best.find(|(i, _)| i == index);
-            found.map_or(-10.0, |(_, score)| score - self.top())
-        })
-    }
-
-    /// True if a cell of the table has the value, with either sign and up to rounding errors.
-    fn is_printed(&self, value: f64) -> bool {
-        let mut facts = self.context.facts.all.iter();
-        facts.any(|fact| fact.cell().is_some() && same_size(fact.number, value))
-    }
-
-    /// For a question for the largest (or smallest): 1 if the candidate's only fact is the largest
-    /// (smallest) of its row or column, -1 if it is the smallest (largest) of both, 0 in between. 0
-    /// for other questions, and for several facts.
-    fn extreme(&self) -> f64 {
-        match (self.context.extreme, self.used.as_slice()) {
-            (Some(largest), [(index, _)]) => {
-                let sign = if largest { 1.0 } else { -1.0 };
-                let ends = self.operands.extremes(*index);
-                ends.iter().map(|end| end * sign).fold(-1.0, f64::max)
-            }
-            _ => 0.0,
-        }
-    }
 }
 
 /// The log-odds of the second likeliest class; the lower they are, the clearer the likeliest one
