@@ -2,7 +2,7 @@
 
 use crate::analyst_questions::table;
 use crate::analyst_sides::{assert_answers, assert_conversation, page};
-use crate::support::cli::Workplace;
+use crate::support::cli::{CommandExt, Workplace};
 
 fn read() -> String {
     let days: &[&str] = &["", "December 31, 2031", "December 31, 2030"];
@@ -212,4 +212,53 @@ fn figures_joined_by_and_are_no_formula() {
         ),
     ];
     assert_answers("10k.htm", &read(), &questions);
+}
+
+/// Known measures were computed from reports only.
+#[test]
+fn a_known_measure_is_computed_from_a_single_table() {
+    let place = Workplace::new();
+    place.write(
+        "own.csv",
+        "in EUR k;2031;2030\n\
+         Revenue;900;800\n\
+         Depreciation and amortisation;-60;-50\n\
+         Operating profit;200;140\n\
+         Interest expense;-20;-16\n\
+         Current assets;300;260\n\
+         Cash and cash equivalents;80;60\n\
+         Short-term borrowings;50;40\n\
+         Current liabilities;150;130\n\
+         Long-term debt;300;320\n\
+         Cash flow from operating activities;210;160\n\
+         Capital expenditure;-70;-55\n",
+    );
+    let debt_only = "in EUR k;2031;2030\nLong-term debt;300;320\nOverdraft;20;10\n";
+    place.write("debt.csv", debt_only);
+    for (file, question, answer) in [
+        (
+            "own.csv", "What was working capital in 2031?", "€150 thousand",
+        ),
+        ("own.csv", "current ratio 2030", "2"),
+        ("own.csv", "free cash flow 2031", "€140 thousand"),
+        ("own.csv", "net debt 2030", "€300 thousand"),
+        ("own.csv", "EBITDA in 2031", "€260 thousand"),
+        ("own.csv", "interest cover 2031", "10"),
+        (
+            "own.csv", "By how much did net debt fall in 2031?", "€30 thousand",
+        ),
+        // No 2029, and a part that may not be all of the debt.
+        ("own.csv", "net debt 2029", ""),
+        ("debt.csv", "total debt 2031", ""),
+        ("debt.csv", "net debt 2031", ""),
+    ] {
+        let mut ask = place.command();
+        ask.args(["ask", file, question, "--json"]);
+        let json = ask.ran().json();
+        let sure = json["doubt"].is_null() && !json["answer"].is_null();
+        match answer {
+            "" => assert!(!sure, "{question}: {json}"),
+            answer => assert!(sure && json["answer"] == answer, "{question}: {json}"),
+        }
+    }
 }

@@ -68,7 +68,7 @@ static LIGHT: Stems =
     Stems::new("total overall actual consolidated equivalents attributable net subtotal end");
 
 /// Words that a question can add to a label: "people" in "how many people are employees".
-pub(crate) static LOOSE: Stems = Stems::new("due people persons work");
+static LOOSE: Stems = Stems::new("due people persons work");
 
 /// True for a word with which a question can ask for any figure, so that no label need have it:
 /// "total" and "due" in "the total due".

@@ -85,8 +85,8 @@ impl Tables {
         let sum = self.add_up(found)?;
         let kinds: Vec<Option<Statement>> =
             places(&sum.expr).map(|cell| self.kind_of(cell)).collect();
-        // The terms must be in one statement: a figure of a note does not complete the debt of the
-        // balance sheet.
+        // In a report, the terms must be in one statement: a figure of a note does not complete the
+        // debt of the balance sheet.
         let of_term = |cell: Place| {
             let label = self.row(cell).map(|row| &row.label);
             label.is_some_and(|label| label.says("current") || label.says("noncurrent"))
@@ -94,8 +94,11 @@ impl Tables {
         let apart = |kind: &Option<Statement>| kind.is_none() || Some(kind) != kinds.first();
         let doubted = match kinds.as_slice() {
             // One part alone is not the sum, because the other part may be in a note.
-            [only] => terms.len() > 1 && (only.is_some() || places(&sum.expr).any(of_term)),
-            all => all.iter().any(apart),
+            [only] => {
+                let stated = only.is_some() || self.is_single_table();
+                terms.len() > 1 && (stated || places(&sum.expr).any(of_term))
+            }
+            all => self.is_report() && all.iter().any(apart),
         };
         let first = places(&sum.expr).next().filter(|_| doubted);
         let unclear = first.map(|cell| self.unclear(cell));

@@ -31,7 +31,7 @@ use crate::reading::outflow::names_cost;
 use crate::tables::page::table::{Label, Place};
 use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question::operand::Operand;
-use crate::tables::words::{LOOSE, SaidWord};
+use crate::tables::words::{SaidWord, is_loose};
 use fit::FitFigure;
 
 /// An expression over the cells of tables.
@@ -166,8 +166,7 @@ impl Tables {
         let Some(table) = self.tables.first().filter(|table| table.single) else {
             return Ok(());
         };
-        let says =
-            |word: &String| self.says(word) || LOOSE.contains(word) || table.is_in_corner(word);
+        let says = |word: &String| self.says(word) || is_loose(word) || table.is_in_corner(word);
         let word = of.words.iter().find(|word| !says(&word.stem));
         let unnamed = of.names.iter().find(|one| {
             let mut names = one.concept.names.iter();
@@ -225,7 +224,7 @@ impl Tables {
         {
             return Ok(share);
         }
-        if self.is_report() && of.formula().is_some() {
+        if of.formula().is_some() {
             return self.measure(of, asked).map_or(printed, Ok);
         }
         let unsure = printed.as_ref().map_or(true, |one| one.doubt.is_some());
