@@ -226,6 +226,8 @@ fn a_known_measure_is_computed_from_a_single_table() {
          Operating profit;200;140\n\
          Interest expense;-20;-16\n\
          Current assets;300;260\n\
+         Total assets;800;760\n\
+         Total equity;320;300\n\
          Cash and cash equivalents;80;60\n\
          Short-term borrowings;50;40\n\
          Current liabilities;150;130\n\
@@ -244,6 +246,7 @@ fn a_known_measure_is_computed_from_a_single_table() {
         ("own.csv", "net debt 2030", "€300 thousand"),
         ("own.csv", "EBITDA in 2031", "€260 thousand"),
         ("own.csv", "interest cover 2031", "10"),
+        ("own.csv", "equity ratio 2031", "40.0%"),
         (
             "own.csv", "By how much did net debt fall in 2031?", "€30 thousand",
         ),
