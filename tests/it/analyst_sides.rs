@@ -126,6 +126,10 @@ fn an_amount_of_a_sentence_is_that_of_the_year_asked_for() {
         million for fiscal years 2033, 2032, and 2031, respectively.</p>\
         <p>Fees for services sold to partners were $5 million and $4 million in 2033 and 2032.</p>\
         <p>Unrecognized fees were $7 million and $6 million in 2033 and 2032.</p>\
+        <p>Rent fell by $5 million in 2033. Leases included $6 million for Lyon in 2033.</p>\
+        <p>Freight was $3 million and nil in 2033 and 2032, and postage was $5.2 and $4.1 million in \
+        2033 and 2032.</p>\
+        <p>Catering was $8 million and $7 million in 2033 and 2032, respectively, for the North.</p>\
         <p>Bonuses were $3 million and $2 million for the three and twelve months ended June 30, \
         2033.</p>";
     let read = page(sentences, &[table("RESULTS (in millions)", rows)]);
@@ -146,6 +150,18 @@ fn an_amount_of_a_sentence_is_that_of_the_year_asked_for() {
         // The sentences say more than the question.
         ("What were fees in 2032?", ""),
         ("What were recognized fees in 2032?", ""),
+        // Other lengths than the years of the sentence.
+        ("What was advertising expense in Q4 2032?", ""),
+        (
+            "What were advertising costs for the nine months ended September 30, 2032?",
+            "",
+        ),
+        // Changes, parts, amounts that are not read or have no scale, and a part behind the list.
+        ("What was rent in 2033?", ""),
+        ("What were leases in 2033?", ""),
+        ("What was freight in 2032?", ""),
+        ("What was postage in 2033?", ""),
+        ("What was catering in 2033?", ""),
         // Two amounts have one year.
         ("What were bonuses in 2033?", ""),
     ];

@@ -58,13 +58,17 @@ const AROUND: usize = 12;
 /// possibility: "debt increased by $5 million".
 static OTHERS: Stems = Stems::new(
     "increase increased decrease decreased growth grew decline offset driven contributed due compared \
-        change may could would expect additional up least exceed exceeded ended respectively excluding",
+        change may could would expect additional up least exceed exceeded ended respectively excluding \
+        fell fall rose rise cut reduce reduced reduction lower higher above below short less include \
+        included benefit benefited reflect reflected not never save saved part plan planned should \
+        target estimate estimated equal mostly until",
 );
 
 /// Stems by which a sentence only states an amount.
 static STATING: Stems = Stems::new(
     "total totaled amount amounted value number worldwide aggregate recognize recognized record recorded incur incurred \
-     report reported approximately expense cost year fiscal respectively",
+     report reported approximately expense cost million billion thousand year quarter month \
+     ended end fiscal respectively",
 );
 
 /// A number that a sentence of a report states.
@@ -192,12 +196,10 @@ impl Tables {
         let year = period.and_then(|asked| asked.end.year);
         let counts = !subject.counted.is_empty();
         // It is unclear which of several amounts the words name, unless these are all that the
-        // sentence says before a list with one amount for each of several years.
+        // sentence says, with one amount for each of several years.
         let listed = !counts && amounts.len() > 1;
         let first = amounts.first().filter(|_| listed);
-        if let Some(first) = first
-            && !(is_by_year(&amounts, year?) && subject.is_all(whole.get(..first.at)?))
-        {
+        if listed && !(is_by_year(&amounts, year?) && subject.is_all(sentence)) {
             return None;
         }
         let mut numbers = numbers.into_iter().filter(|number| {
@@ -216,6 +218,10 @@ impl Tables {
         if other.is_some_and(|year| text.iter().any(|word| year_of(word) == Some(year))) {
             return None;
         }
+        // The amount of another year is not read: "$5 million and nil in 2031 and 2030".
+        if !counts && number.years.len() > 1 {
+            return None;
+        }
         // A date is read with its comma next to the day: "June 30, 2031".
         let times = Times::read(&text.join(" ").replace(" ,", ","));
         // A date has no length in months, even if the words around it name one.
@@ -224,13 +230,14 @@ impl Tables {
             ..period
         });
         let fits = |one: Period| self.fits(Some(one), period.copied());
-        // Behind "the three months ended June 30, 2031 and 2030", both years have three months.
-        let length = |one: &Period| one.months.unwrap_or(12);
-        let as_long = |one: Period| {
-            one.months.is_none() || period.is_some_and(|asked| length(&one) == length(asked))
+        // Of a list of years, only the first may be read as a period.
+        let is_year = |one: &Period| one.months.is_none_or(|months| months == 12);
+        let of_year = |asked: &Period| {
+            let bare = asked.end.month.is_none() && asked.quarter.is_none() && is_year(asked);
+            bare && said.clone().all(|one| is_year(&one))
         };
-        let in_period =
-            period.is_none() || said.clone().any(fits) || listed && said.clone().all(as_long);
+        let of_list = listed && period.is_some_and(of_year);
+        let in_period = period.is_none() || said.clone().any(fits) || of_list;
         (more.is_none() && in_period).then(|| StatedFact {
             paragraph,
             literal: number.digits,
@@ -283,11 +290,10 @@ impl Subject<'_> {
     /// True if a part of a sentence names nothing but what is asked for.
     fn is_all(&self, part: &[TextToken<'_>]) -> bool {
         let names = |word: &str| {
-            let said = is_stop(word) && word != "not"
-                || is_light(word)
-                || STATING.contains(word)
-                || is_month(word);
-            !said && !self.weights.is_soft(word) && !self.asks(word)
+            // These change what is stated, and a word of the company's name can be a part's too.
+            let changes = lists("not per each every", word) || self.weights.is_of_company(word);
+            let said = is_stop(word) || STATING.contains(word) || self.weights.is_soft(word);
+            changes || !(said || is_light(word) || is_month(word) || self.asks(word))
         };
         let words = part.iter().filter(|token| token.kind == TokenKind::Word);
         !words.map(|token| token.text.as_ref()).any(names)
@@ -375,7 +381,11 @@ impl Subject<'_> {
 fn is_by_year(amounts: &[ProseNumber], asked: u16) -> bool {
     let years: HashSet<u16> = amounts.iter().flat_map(|one| one.years.clone()).collect();
     let one_each = amounts.iter().all(|one| one.years.len() == 1);
-    one_each && years.len() == amounts.len() && years.contains(&asked)
+    // "$5.2 and $4.1 million" has one scale for both.
+    let scaled = amounts
+        .iter()
+        .all(|one| amounts.first().is_some_and(|a| a.scale == one.scale));
+    one_each && scaled && years.len() == amounts.len() && years.contains(&asked)
 }
 
 /// True if a word after "in" starts a time and not a place.
