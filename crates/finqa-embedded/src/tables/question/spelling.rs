@@ -26,9 +26,9 @@ static OF_QUESTIONS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     words.chain(FILLERS.iter().copied()).collect()
 });
 
-/// The question with each word that neither a label nor any list has replaced by the only word of
-/// either from which a slip leads to it. A word with a capital is kept, because it can be a name,
-/// but not the first word.
+/// The question with each word that neither a label nor any list has replaced by the word of a list
+/// from which a slip leads to it, unless a label has such a word too. A word with a capital is kept,
+/// because it can be a name, but not the first word.
 pub(super) fn corrected(tables: &Tables, question: &str) -> String {
     let is_part = |c: char| !c.is_alphabetic();
     let parts = question.split_inclusive(is_part).enumerate();
@@ -81,7 +81,9 @@ fn meant(tables: &Tables, word: &str) -> Option<String> {
         }
     }
     let (_, only) = near.pop_first()?;
-    near.is_empty().then_some(only)
+    // A word that only a label has may be near an ordinary one: "contact" and "contract".
+    let is_certain = near.is_empty() && OF_QUESTIONS.contains(only.as_str());
+    is_certain.then_some(only)
 }
 
 fn is_known(tables: &Tables, word: &str) -> bool {
