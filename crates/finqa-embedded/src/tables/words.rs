@@ -41,13 +41,13 @@ pub(crate) static FILLERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 });
 
 /// Words with which people ask, and which say nothing of what they ask for.
-pub(crate) const POLITE: &str = "can could should may might must will shall would so such then \
+pub(crate) const POLITE: &str = "can could will shall so such then \
     here now also even just need want see say show shows showed know give get find look looking me \
     currently according expressed terms compare";
 
 /// Words of questions about reports that do not change what is asked. People put them around the
 /// name of a figure: "how much went out the door for rent".
-pub(crate) const NOISE: &str = "about again around away back bad big bring bringing brings brought \
+pub(crate) const NOISE: &str = "should may might must would about again around away back bad big bring bringing brings brought \
     carry carrying carried charge charged door fast go goes going gone good handed hold held \
     holding incur incurred into keep kept laid large lay left let onto order out outlay overall \
     pass post posted put puts quick quickly quite rapidly sit size spend spending spends spent \
