@@ -28,10 +28,14 @@ pub(super) fn of_rows(cells: &[Vec<Cell>]) -> Vec<String> {
         if !first.is_empty() {
             group = first;
         }
-        labels.push(match kind.filter(|_| at > 0 && !second.is_empty()) {
+        let is_total = second.to_lowercase().starts_with("total");
+        labels.push(match kind.filter(|_| !second.is_empty()) {
             None => first.to_owned(),
+            // A group is not what "which line" asks for, so the header is that of the lines.
             Some(FirstColumn::Count) => second.to_owned(),
-            Some(FirstColumn::Codes) => format!("{first} {second}"),
+            Some(FirstColumn::Groups) if at == 0 => second.to_owned(),
+            Some(_) if first.is_empty() && is_total => second.to_owned(),
+            Some(FirstColumn::Codes) => format!("{first} {second}").trim().to_owned(),
             // The group need not be asked for if only one of its lines has the name.
             Some(FirstColumn::Groups) if is_single(second) => format!("{second} ({group})"),
             Some(FirstColumn::Groups) => format!("{group}, {second}"),
@@ -57,12 +61,16 @@ fn first_column(cells: &[Vec<Cell>]) -> Option<FirstColumn> {
     }
     let named = body.iter().filter(|row| !text(row, 1).is_empty());
     let firsts: Vec<&str> = named.map(|row| text(row, 0)).collect();
-    let is_code = |first: &&str| !first.is_empty() && first.chars().all(|c| c.is_ascii_digit());
-    let mut numbered = firsts.iter().zip(1..);
-    if numbered.all(|(first, number)| *first == number.to_string()) {
+    // A total has no number.
+    let numbers = || firsts.iter().filter(|first| !first.is_empty());
+    let is_code = |first: &&str| first.chars().all(|c| c.is_ascii_digit());
+    if numbers()
+        .zip(1..)
+        .all(|(first, number)| *first == number.to_string())
+    {
         return Some(FirstColumn::Count);
     }
-    if firsts.iter().all(is_code) {
+    if numbers().all(is_code) {
         return filled(1).any(has_letters).then_some(FirstColumn::Codes);
     }
     let distinct: HashSet<&str> = firsts.iter().copied().collect();

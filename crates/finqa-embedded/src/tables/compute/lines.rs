@@ -135,6 +135,11 @@ impl Tables {
                 None => Ok(()),
             };
         }
+        // The first column has groups, of which the rows are lines.
+        let groups = table.columns.first().map(|first| &first.label);
+        if groups.is_some_and(|first| noun.iter().any(|word| first.says(&word.stem))) {
+            return missing(format!("several rows are of one {:?}", spelled(noun)));
+        }
         if table.title.iter().all(|word| lists_stem(GENERIC, word)) {
             return Ok(());
         }

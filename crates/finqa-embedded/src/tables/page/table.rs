@@ -10,7 +10,7 @@ use finqa_core::text::{Pattern, single_spaced};
 
 use super::days::is_same_day;
 use crate::tables::words::{
-    Stems, brackets, has_one_of, in_one_script, lists, plain_stems, same_word,
+    Stems, brackets, has_one_of, in_one_script, lists, plain_stems, same_word, stems,
 };
 
 /// Words for the group and its parent. They name figures only in a table with columns of both.
@@ -130,7 +130,7 @@ impl ReportTable {
         let title = above.join(" ");
         let lower = title.to_lowercase();
         let header = table.cells().first().map(Vec::as_slice).unwrap_or_default();
-        let corner = header.first().map_or("", |cell| &*cell.raw);
+        let corner = table.rows().first().map_or("", |row| &*row.label);
         let first = table.cells().iter().filter_map(|row| row.first());
         let days = DayOrder::of(header.iter().chain(first).map(|cell| &*cell.raw));
         let (over, _) = Times::heading_in(&title, days);
@@ -358,6 +358,21 @@ fn add_scopes(columns: &mut [ReportColumn]) {
     }
 }
 
+/// The parts of a label in a single table without which it would be another row's, although they
+/// have no stems: "IT" in "IT wages", and the group "Business" of "Business, Revenue".
+fn unnamed(printed: &str) -> Vec<String> {
+    let capitals = |word: &&str| word.len() > 1 && word.chars().all(char::is_uppercase);
+    let group = printed.split_once(", ").map(|(group, _)| group);
+    let parts = printed.split(' ').map(|word| word.trim_end_matches(','));
+    let parts = parts.filter(capitals).chain(group);
+    let mut out: Vec<String> = parts
+        .filter(|part| stems(part).is_empty())
+        .map(str::to_owned)
+        .collect();
+    out.dedup();
+    out
+}
+
 impl Label {
     /// Splits a printed label into its words, its period and the words in brackets.
     fn read(printed: &str, single: bool, days: DayOrder) -> Self {
@@ -375,6 +390,8 @@ impl Label {
         // of a question in lower case meets it.
         if single && words.is_empty() && period.is_none() && !printed.is_empty() {
             words.push(printed.to_owned());
+        } else if single {
+            words.extend(unnamed(printed));
         }
         let name = if words.is_empty() { printed } else { &rest };
         let name = single_spaced(name);
