@@ -237,6 +237,11 @@ fn a_known_measure_is_computed_from_a_single_table() {
     );
     let debt_only = "in EUR k;2031;2030\nLong-term debt;300;320\nOverdraft;20;10\n";
     place.write("debt.csv", debt_only);
+    let more =
+        "in EUR k;2031\nShort-term debt;50\nLong-term debt;300\nLoan from owner;60\nCash;80\n";
+    place.write("more.csv", more);
+    let negative = "in EUR k;2031\nShort-term debt;-50\nLong-term debt;-300\nCash;80\n";
+    place.write("negative.csv", negative);
     for (file, question, answer) in [
         (
             "own.csv", "What was working capital in 2031?", "€150 thousand",
@@ -254,6 +259,8 @@ fn a_known_measure_is_computed_from_a_single_table() {
         ("own.csv", "net debt 2029", ""),
         ("debt.csv", "total debt 2031", ""),
         ("debt.csv", "net debt 2031", ""),
+        ("more.csv", "total debt 2031", ""),
+        ("negative.csv", "net debt 2031", ""),
     ] {
         let mut ask = place.command();
         ask.args(["ask", file, question, "--json"]);
@@ -264,4 +271,15 @@ fn a_known_measure_is_computed_from_a_single_table() {
             answer => assert!(sure && json["answer"] == answer, "{question}: {json}"),
         }
     }
+}
+
+/// Lines of several groups were ranked as if they were the groups.
+#[test]
+fn the_lines_of_groups_are_not_the_groups() {
+    let lines = "Department,Line,2031,2032\nHR,Wages,300,310\nHR,Travel,15,10\nSales,Rent,40,50\n";
+    let questions = [
+        ("Which line was the highest in 2032?", "Wages (HR)"),
+        ("Which department was the highest in 2032?", ""),
+    ];
+    assert_answers("own.csv", lines, &questions);
 }

@@ -8,12 +8,17 @@ use super::{Amount, AmountKind, places};
 use crate::expr::turn_sign;
 use crate::operations;
 use crate::reading::outflow::{names_cost, names_credit};
-use crate::tables::page::table::Place;
+use crate::tables::page::table::{Place, ReportTable};
 use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question::named_statement::NamedStatement;
 use crate::tables::question::names::SumTerm;
 use crate::tables::question::operand::Operand;
-use crate::tables::words::brackets;
+use crate::tables::words::{Stems, brackets};
+
+/// Stems of what a company owes with interest.
+static DEBTS: Stems = Stems::new(
+    "debt loan loans borrowing borrowings overdraft bond bonds note notes mortgage lease leases card",
+);
 
 impl Tables {
     /// A measure of a period, computed by its formula. `None` for other operands, or if a part of
@@ -82,7 +87,18 @@ impl Tables {
                 None => return None,
             }
         }
+        let owed = terms.iter().any(|term| term.name.contains("debt"));
+        let negative = found.iter().any(|(one, _)| one.number() < 0.0);
         let sum = self.add_up(found)?;
+        let why = if negative {
+            Some("a figure of the measure is below zero")
+        } else {
+            (self.has_other_debt(&sum)).then_some("another debt of the table may be a part of it")
+        };
+        let sum = sum.or_doubt(
+            why.filter(|_| owed && self.is_single_table())
+                .map(Doubt::missing),
+        );
         let kinds: Vec<Option<Statement>> =
             places(&sum.expr).map(|cell| self.kind_of(cell)).collect();
         // In a report, the terms must be in one statement: a figure of a note does not complete the
@@ -103,6 +119,15 @@ impl Tables {
         let first = places(&sum.expr).next().filter(|_| doubted);
         let unclear = first.map(|cell| self.unclear(cell));
         Some(sum.or_doubt(unclear))
+    }
+
+    /// True if a single table has a row of debts that is not in the sum, as its rows need not have the
+    /// names of a balance sheet: "Overdraft", "Loan from owner".
+    fn has_other_debt(&self, sum: &Amount) -> bool {
+        let used: Vec<usize> = places(&sum.expr).map(|cell| cell.row).collect();
+        let tables = self.tables.iter().filter(|table| table.single);
+        let mut rows = tables.flat_map(ReportTable::body);
+        rows.any(|(at, row)| !used.contains(&at) && !row.label.total && row.label.is_one_of(&DEBTS))
     }
 
     /// The sum of amounts, each with whether it is subtracted; `None` without amounts, or if they
