@@ -10,6 +10,7 @@
 )]
 
 mod example;
+mod own_groups;
 mod own_questions;
 mod own_tables;
 mod pages;
