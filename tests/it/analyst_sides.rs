@@ -140,7 +140,7 @@ fn an_amount_of_a_sentence_is_that_of_the_year_asked_for() {
             "What was the intrinsic value of options exercised in fiscal 2032?",
             "741",
         ),
-        // Not stated: the year, the place, the kind of options.
+        // The sentences do not state this year, this place or these options.
         ("What were advertising costs in 2029?", ""),
         ("What were advertising costs in Chile in 2031?", ""),
         (

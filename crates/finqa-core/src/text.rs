@@ -1,5 +1,5 @@
-//! Helpers for text in messages: shortening to one line of bounded length, counts with nouns, JSON
-//! with nulls, and misspelled names. And patterns that are part of the program.
+//! Helpers for text in messages (shortening to one line of bounded length, counts with nouns, JSON
+//! with nulls, misspelled names), and patterns that are part of the program.
 
 use std::borrow::Cow;
 use std::fmt::Display;

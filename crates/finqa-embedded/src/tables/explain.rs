@@ -163,7 +163,7 @@ impl Tables {
         let mut all = self.fitting_figures(of, None);
         all.retain(fits);
         let is_taken = |one: &FitFigure| taken.contains(&one.place);
-        // Of a row from which the answer takes no cell, the best one is enough.
+        // A row from which the answer takes no cell is listed once, by its best cell.
         let mut kept: Vec<FitFigure> = Vec::new();
         for one in all {
             let mut listed = kept.iter().map(|other| &other.place).chain(taken);

@@ -1,10 +1,11 @@
 //! Defines the stems by which labels and questions are compared, and the words that are ignored.
 
-use finqa_core::pattern;
-use finqa_core::text::Pattern;
 use std::collections::HashSet;
 use std::ops::Deref;
 use std::sync::{LazyLock, OnceLock};
+
+use finqa_core::pattern;
+use finqa_core::text::Pattern;
 
 use crate::reading::text::{TextToken, TokenKind, stem, tokenize};
 
@@ -41,20 +42,21 @@ pub(crate) static FILLERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 });
 
 /// Words with which people ask, and which say nothing of what they ask for.
-pub(crate) const POLITE: &str = "can could will shall so such then \
-    here now also even just need want see say show shows showed know give get find look looking me \
-    currently according expressed terms compare";
+pub(crate) const POLITE: &str = "can could will shall so such then here now also even just \
+    need want see say show shows showed know give get find look looking me currently according \
+    expressed terms compare";
 
 /// Words of questions about reports that do not change what is asked. People put them around the
 /// name of a figure: "how much went out the door for rent".
-pub(crate) const NOISE: &str = "should may might must would about again around away back bad big bring bringing brings brought \
-    carry carrying carried charge charged door fast go goes going gone good handed hold held \
-    holding incur incurred into keep kept laid large lay left let onto order out outlay overall \
-    pass post posted put puts quick quickly quite rapidly sit size spend spending spends spent \
-    stood strongly take taken takes thanks took toward towards use using went whole win worldwide \
-    gets got getting within high huge lot lots money dollar dollars usd only still yet statement \
-    statements sheet sheets balance printed sum level levels invest invested owe owed owes pay \
-    pays paying owns own airline insurer retailer manufacturer";
+pub(crate) const NOISE: &str = "should may might must would about again around away back bad \
+    big bring bringing brings brought carry carrying carried charge charged door fast go goes \
+    going gone good handed hold held holding incur incurred into keep kept laid large lay left \
+    let onto order out outlay overall pass post posted put puts quick quickly quite rapidly sit \
+    size spend spending spends spent stood strongly take taken takes thanks took toward towards \
+    use using went whole win worldwide gets got getting within high huge lot lots money dollar \
+    dollars usd only still yet statement statements sheet sheets balance printed sum level \
+    levels invest invested owe owed owes pay pays paying owns own airline insurer retailer \
+    manufacturer";
 
 /// Verbs between the whole and the part: "what share of sales came from A?"
 pub(crate) const VERBS: &str = "is was are were comes came come made did do does has had have \

@@ -1,11 +1,11 @@
 //! Reads the labels of the rows of a user's table. They can be in two columns: an account's number
 //! and name, or a cost centre and its lines.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::page::cell::{Cell, CellKind};
 
-/// What the first column has if the second names the rows too.
+/// The content of the first column of a table whose second column names the rows too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FirstColumn {
     /// The numbers of the rows: 1, 2, 3.
@@ -19,8 +19,13 @@ enum FirstColumn {
 /// The label of each row, that of the header included.
 pub(super) fn of_rows(cells: &[Vec<Cell>]) -> Vec<String> {
     let kind = first_column(cells);
-    let seconds = cells.iter().skip(1).map(|row| text(row, 1));
-    let is_single = |name: &str| seconds.clone().filter(|other| *other == name).count() == 1;
+    // How many groups have a line of this name. Counted once, because a table can be long.
+    let mut lines: HashMap<&str, usize> = HashMap::new();
+    if kind == Some(FirstColumn::Groups) {
+        for row in cells.iter().skip(1) {
+            *lines.entry(text(row, 1)).or_default() += 1;
+        }
+    }
     let mut group = "";
     let mut labels = Vec::with_capacity(cells.len());
     for (at, row) in cells.iter().enumerate() {
@@ -31,14 +36,16 @@ pub(super) fn of_rows(cells: &[Vec<Cell>]) -> Vec<String> {
         let is_total = second.to_lowercase().starts_with("total");
         labels.push(match kind.filter(|_| !second.is_empty()) {
             None => first.to_owned(),
-            // A group is not what "which line" asks for, so the header is that of the lines.
             Some(FirstColumn::Count) => second.to_owned(),
+            // The rows are the lines and not the groups, and the header says what the rows are.
             Some(FirstColumn::Groups) if at == 0 => second.to_owned(),
             Some(_) if first.is_empty() && is_total => second.to_owned(),
             Some(FirstColumn::Codes) => format!("{first} {second}").trim().to_owned(),
             // The group need not be asked for if only one of its lines has the name.
-            Some(FirstColumn::Groups) if is_single(second) => format!("{second} ({group})"),
-            Some(FirstColumn::Groups) => format!("{group}, {second}"),
+            Some(FirstColumn::Groups) => match lines.get(second) {
+                Some(1) => format!("{second} ({group})"),
+                _ => format!("{group}, {second}"),
+            },
         });
     }
     labels

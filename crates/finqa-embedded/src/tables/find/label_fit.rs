@@ -79,7 +79,7 @@ struct Comparison<'a> {
     weights: &'a Weights,
 }
 
-/// What keeps a figure from fitting a question in full.
+/// The reason why a figure does not fit a question in full.
 #[derive(Debug)]
 pub(crate) enum Misfit {
     /// Stems of the question that no label has.
@@ -147,8 +147,8 @@ impl ReportTable {
         self.compared(figure.place, reading, weights)?.fit(figure)
     }
 
-    /// What keeps a figure of a report from fitting a reading in full, behind its name: the words
-    /// that no label has, or else a label that says more.
+    /// The reason why a figure of a report does not fit a reading in full: the words that no label
+    /// has, or else a label that says more. `None` if it fits, or if the place has no labels.
     pub(crate) fn misfit(
         &self,
         place: Place,
@@ -228,7 +228,8 @@ impl Comparison<'_> {
         })
     }
 
-    /// What keeps the figure from fitting in full, the words of the reading first.
+    /// The reason why the figure does not fit in full: missing words, or else a label that says
+    /// more.
     fn misfit(&self) -> Option<Misfit> {
         let lacking = |word: &&String| self.credit_of(word).0 <= 0.0 && !self.can_lack(word);
         let lacking: Vec<String> = self.reading.iter().filter(lacking).cloned().collect();

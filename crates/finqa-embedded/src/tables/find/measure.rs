@@ -87,18 +87,18 @@ impl Tables {
                 None => return None,
             }
         }
-        let owed = terms.iter().any(|term| term.name.contains("debt"));
+        let owed = self.is_single_table() && terms.iter().any(|term| term.name.contains("debt"));
         let negative = found.iter().any(|(one, _)| one.number() < 0.0);
         let sum = self.add_up(found)?;
-        let why = if negative {
-            Some("a figure of the measure is below zero")
+        let why = if !owed {
+            None
+        } else if negative {
+            Some(Doubt::missing("a figure of the measure is below zero"))
         } else {
-            (self.has_other_debt(&sum)).then_some("another debt of the table may be a part of it")
+            let why = "another debt of the table may be a part of it";
+            self.has_other_debt(&sum).then(|| Doubt::missing(why))
         };
-        let sum = sum.or_doubt(
-            why.filter(|_| owed && self.is_single_table())
-                .map(Doubt::missing),
-        );
+        let sum = sum.or_doubt(why);
         let kinds: Vec<Option<Statement>> =
             places(&sum.expr).map(|cell| self.kind_of(cell)).collect();
         // In a report, the terms must be in one statement: a figure of a note does not complete the
@@ -121,12 +121,11 @@ impl Tables {
         Some(sum.or_doubt(unclear))
     }
 
-    /// True if a single table has a row of debts that is not in the sum, as its rows need not have the
+    /// True if a row of a single table has a debt that is not in the sum. Such rows need not have the
     /// names of a balance sheet: "Overdraft", "Loan from owner".
     fn has_other_debt(&self, sum: &Amount) -> bool {
         let used: Vec<usize> = places(&sum.expr).map(|cell| cell.row).collect();
-        let tables = self.tables.iter().filter(|table| table.single);
-        let mut rows = tables.flat_map(ReportTable::body);
+        let mut rows = self.tables.iter().flat_map(ReportTable::body);
         rows.any(|(at, row)| !used.contains(&at) && !row.label.total && row.label.is_one_of(&DEBTS))
     }
 

@@ -57,18 +57,18 @@ const AROUND: usize = 12;
 /// Stems between an amount and its name that make it the amount of a change, of a reason or of a
 /// possibility: "debt increased by $5 million".
 static OTHERS: Stems = Stems::new(
-    "increase increased decrease decreased growth grew decline offset driven contributed due compared \
-        change may could would expect additional up least exceed exceeded ended respectively excluding \
-        fell fall rose rise cut reduce reduced reduction lower higher above below short less include \
-        included benefit benefited reflect reflected not never save saved part plan planned should \
-        target estimate estimated equal mostly until",
+    "increase increased decrease decreased growth grew decline offset driven contributed due \
+     compared change may could would expect additional up least exceed exceeded ended \
+     respectively excluding fell fall rose rise cut reduce reduced reduction lower higher above \
+     below short less include included benefit benefited reflect reflected not never save saved \
+     part plan planned should target estimate estimated equal mostly until",
 );
 
 /// Stems by which a sentence only states an amount.
 static STATING: Stems = Stems::new(
-    "total totaled amount amounted value number worldwide aggregate recognize recognized record recorded incur incurred \
-     report reported approximately expense cost million billion thousand year quarter month \
-     ended end fiscal respectively",
+    "total totaled amount amounted value number worldwide aggregate recognize recognized \
+     record recorded incur incurred report reported approximately expense cost million billion \
+     thousand year quarter month ended end fiscal respectively",
 );
 
 /// A number that a sentence of a report states.
@@ -230,7 +230,7 @@ impl Tables {
             ..period
         });
         let fits = |one: Period| self.fits(Some(one), period.copied());
-        // Of a list of years, only the first may be read as a period.
+        // In a list of years, perhaps only the first is read as a period.
         let is_year = |one: &Period| one.months.is_none_or(|months| months == 12);
         let of_year = |asked: &Period| {
             let bare = asked.end.month.is_none() && asked.quarter.is_none() && is_year(asked);
@@ -287,15 +287,17 @@ impl Subject<'_> {
         })
     }
 
-    /// True if a part of a sentence names nothing but what is asked for.
-    fn is_all(&self, part: &[TextToken<'_>]) -> bool {
+    /// True if a sentence names nothing but what is asked for.
+    fn is_all(&self, sentence: &[TextToken<'_>]) -> bool {
         let names = |word: &str| {
             // These change what is stated, and a word of the company's name can be a part's too.
             let changes = lists("not per each every", word) || self.weights.is_of_company(word);
             let said = is_stop(word) || STATING.contains(word) || self.weights.is_soft(word);
             changes || !(said || is_light(word) || is_month(word) || self.asks(word))
         };
-        let words = part.iter().filter(|token| token.kind == TokenKind::Word);
+        let words = sentence
+            .iter()
+            .filter(|token| token.kind == TokenKind::Word);
         !words.map(|token| token.text.as_ref()).any(names)
     }
 

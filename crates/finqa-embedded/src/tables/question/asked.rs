@@ -317,9 +317,9 @@ impl Form {
     }
 }
 
-/// The right side of a form with the words that "its" stands for: "the North's profit as a share of
-/// its sales" is about the sales of the North. `None` if the left side names nothing but its
-/// figure, as in "Did sales exceed their budget?", or if the table is a single one.
+/// The right side of a form, in which the words that name the part replace "its": "the North's
+/// profit as a share of its sales" is about the sales of the North. `None` if the left side names
+/// nothing but its figure, as in "Did sales exceed their budget?", or if the table is a single one.
 fn named_again(left: &[Token], right: &[Token], single: bool) -> Option<Vec<Token>> {
     let Some(at) = right.iter().position(|token| token.is_in("its their")) else {
         return Some(right.to_vec());

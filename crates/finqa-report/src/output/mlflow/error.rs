@@ -1,8 +1,9 @@
 //! The errors of a delivery to a tracking server.
 
+use std::path::PathBuf;
+
 use finqa_core::pattern;
 use finqa_core::text::Pattern;
-use std::path::PathBuf;
 
 use thiserror::Error;
 
