@@ -167,3 +167,33 @@ fn an_amount_of_a_sentence_is_that_of_the_year_asked_for() {
     ];
     assert_answers("report.html", &read, &questions);
 }
+
+/// A sentence that says more than a figure and its amount is about something else: a change, an
+/// unpaid part, another company.
+#[test]
+#[rustfmt::skip] // A table: rustfmt would give its rows three lines.
+fn an_amount_of_a_sentence_that_says_more_is_not_the_figure() {
+    let rows: &[&[&str]] = &[&["", "2033", "2032"], &["Revenue", "900", "800"]];
+    for (sentence, question, answer) in [
+        ("Freight was $8 million in 2033.", "freight in 2033", "8"),
+        ("Freight in 2033 was $8 million higher.", "freight in 2033", ""),
+        ("Freight was $8 million over budget in 2033.", "freight in 2033", ""),
+        ("Accrued freight was $8 million in 2033.", "freight in 2033", ""),
+        ("We expect freight of $8 million in 2034.", "freight in 2034", ""),
+        ("In 2033, Ostwall paid freight of $8 million.", "freight in 2033", ""),
+        ("Freight was $8 million a month in 2033.", "freight in 2033", ""),
+        ("Freight for the U.S. was $8 million in 2033.", "freight in 2033", ""),
+        ("Freight was $8.2 and $7.1 in 2033 and 2032.", "freight in 2033", ""),
+        // The full stop of a short form does not end the sentence.
+        ("Ostwall Ltd. recorded freight of $8 million in 2033.", "freight in 2033", ""),
+        ("Ostwall S.A., which owns two ports, paid freight of $8 million in 2033.", "freight in 2033", ""),
+        // What follows "of which" or "including" is only about a part.
+        ("Grants were $8 million in 2033, of which $3 million were paid.", "grants in 2033", "8"),
+        ("Grants were $8 million in 2033, of which $3 million fall due in 2034.", "grants in 2034", ""),
+        ("We operated 90 depots in 2033, including 7 depots in Peru.", "how many depots in 2033", "90"),
+        ("We operated 90 depots in 2033, including 7 depots in Peru.", "how many depots in Peru in 2033", ""),
+    ] {
+        let read = page(&format!("<p>{sentence}</p>"), &[table("RESULTS (in millions)", rows)]);
+        assert_answers("report.html", &read, &[(question, answer)]);
+    }
+}

@@ -9,13 +9,15 @@ use std::collections::HashSet;
 use finqa_core::number::Scale;
 use finqa_core::page::period::{Date, Period, Times};
 use finqa_core::page::{is_month, year_of};
+use finqa_core::pattern;
 use finqa_core::question::Document;
+use finqa_core::text::Pattern;
 
 use crate::reading::prose::{self, ProseNumber};
 use crate::reading::text::{TextToken, TokenKind, tokenize};
 use crate::reading::words::is_stop;
-use crate::tables::page::Tables;
 use crate::tables::page::word_weights::Weights;
+use crate::tables::page::{LEGAL_FORMS, Tables};
 use crate::tables::question;
 use crate::tables::question::asked;
 use crate::tables::question::operand::Operand;
@@ -68,8 +70,14 @@ static OTHERS: Stems = Stems::new(
 static STATING: Stems = Stems::new(
     "total totaled amount amounted value number worldwide aggregate recognize recognized \
      record recorded incur incurred report reported approximately expense cost million billion \
-     thousand year quarter month ended end fiscal respectively",
+     thousand year quarter month ended end fiscal respectively unrecorded outstanding",
 );
+
+/// A full stop that ends no sentence, as in "Delmar Ltd. paid", because no capital follows.
+static INSIDE: Pattern = pattern!(r"\.(\s+\p{Ll}|\s*,)");
+
+/// What an amount can be for each of.
+const UNITS: &str = "hour day week month quarter year store share unit employee";
 
 /// A number that a sentence of a report states.
 #[derive(Clone, Debug)]
@@ -126,7 +134,7 @@ impl Tables {
         let mut found: Vec<StatedFact> = paragraphs
             .filter(|(_, text)| subject.may_be_in(text))
             .flat_map(|(at, text)| {
-                let text = text.to_lowercase();
+                let text = INSIDE.replace_all(text, "$1").to_lowercase();
                 let sentences = prose::sentences(tokenize(&text)).into_iter();
                 let facts = sentences.filter_map(|one| self.fact(at, &one, &subject, period));
                 facts.collect::<Vec<StatedFact>>()
@@ -185,10 +193,12 @@ impl Tables {
         period: Option<&Period>,
     ) -> Option<StatedFact> {
         let text: Vec<&str> = sentence.iter().map(|token| token.text.as_ref()).collect();
-        // In "$37 billion, of which $16 billion is due", the number after "of which" is only a
-        // part.
-        let mut pairs = text.windows(2);
-        let part = pairs.position(|pair| matches!(pair, ["of", "which" | "whom"]));
+        // In "$37 billion, of which $16 billion is due", all after "of which" is only about a part.
+        let mut words = text.iter().enumerate();
+        let part = words.position(|(at, word)| {
+            *word == "includ"
+                || *word == "of" && matches!(text.get(at + 1), Some(&"which" | &"whom"))
+        });
         let whole = sentence.get(..part.unwrap_or(sentence.len()))?;
         let numbers = prose::numbers(whole, true);
         let amounts: Vec<ProseNumber> = numbers.iter().filter(|one| one.dollar).cloned().collect();
@@ -199,7 +209,7 @@ impl Tables {
         // sentence says, with one amount for each of several years.
         let listed = !counts && amounts.len() > 1;
         let first = amounts.first().filter(|_| listed);
-        if listed && !(is_by_year(&amounts, year?) && subject.is_all(sentence)) {
+        if !counts && !subject.is_all(whole) || listed && !is_by_year(&amounts, year?) {
             return None;
         }
         let mut numbers = numbers.into_iter().filter(|number| {
@@ -223,7 +233,7 @@ impl Tables {
             return None;
         }
         // A date is read with its comma next to the day: "June 30, 2031".
-        let times = Times::read(&text.join(" ").replace(" ,", ","));
+        let times = Times::read(&words.join(" ").replace(" ,", ","));
         // A date has no length in months, even if the words around it name one.
         let said = times.found.into_iter().map(|(_, period)| Period {
             months: period.months.filter(|_| !period.instant),
@@ -291,14 +301,17 @@ impl Subject<'_> {
     fn is_all(&self, sentence: &[TextToken<'_>]) -> bool {
         let names = |word: &str| {
             // These change what is stated, and a word of the company's name can be a part's too.
-            let changes = lists("not per each every", word) || self.weights.is_of_company(word);
+            let changes = lists("not per each every us", word) || self.weights.is_of_company(word);
             let said = is_stop(word) || STATING.contains(word) || self.weights.is_soft(word);
             changes || !(said || is_light(word) || is_month(word) || self.asks(word))
         };
         let words = sentence
             .iter()
             .filter(|token| token.kind == TokenKind::Word);
-        !words.map(|token| token.text.as_ref()).any(names)
+        let words: Vec<&str> = words.map(|token| token.text.as_ref()).collect();
+        // "$5 million a month" is not the amount of a year.
+        let rate = |pair: &[&str]| matches!(pair, ["a" | "an", unit] if lists(UNITS, unit));
+        !words.iter().copied().any(names) && !words.windows(2).any(rate)
     }
 
     /// True if the number is of the whole company: the sentence names no other company, and no
@@ -346,7 +359,10 @@ impl Subject<'_> {
     /// percentage.
     fn is_of(&self, sentence: &[TextToken<'_>], number: &ProseNumber) -> bool {
         if self.counted.is_empty() {
-            let amount = number.dollar || number.scale.is_some();
+            // "$5.2" without a word for its scale has that of the page.
+            let decimals = number.digits.split_once('.').map(|(_, after)| after.len());
+            let plain = number.dollar && decimals != Some(1);
+            let amount = plain || number.scale.is_some();
             return number.percent == self.percent && (amount || number.percent);
         }
         let behind = sentence.get(number.end + 1..).unwrap_or_default();
@@ -373,7 +389,8 @@ impl Subject<'_> {
         });
         let has = before.next().is_some_and(|verb| HAVING.contains(verb));
         let subject = before.take(SUBJECT).any(|word| {
-            lists("we company corporation group", word) || self.weights.is_of_company(word)
+            let named = self.weights.is_of_company(word) && !lists(LEGAL_FORMS, word);
+            named || lists("we company corporation group", word)
         });
         counts && !number.dollar && !number.percent && has && subject
     }

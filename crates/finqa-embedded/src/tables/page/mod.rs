@@ -264,14 +264,16 @@ static LEGAL_NAME: Pattern = pattern!(
     r"^(?P<name>(?:[A-Z][\w'-]*,? (?:& |and )?){1,5}?)(?i:inc|corp|corporation|ag|se|plc|ltd|limited|gmbh|nv|llc|co)\b"
 );
 
+/// Words for the form of a company, which may be in the names of others too.
+pub(crate) const LEGAL_FORMS: &str = "inc incorporated corporation corp plc ltd limited holdings";
+
 /// The words of the company's name, from the cover and the file's name. A user can give a file any
 /// name, so a word of it counts only if the top of the report has it too and no label does.
 fn company(cover: &Cover, document: &Document, tables: &[ReportTable]) -> Vec<String> {
     let mut out = plain_stems(&cover.company);
     out.extend(plain_stems(&cover.company.replace('.', " ")));
     // "Total Acme Incorporated equity", where the cover has "Acme Inc."
-    let forms = "inc incorporated corporation corp plc ltd limited holdings";
-    out.extend(plain_stems(forms));
+    out.extend(plain_stems(LEGAL_FORMS));
     // "P&G" or "PnG" for "Procter & Gamble".
     let words: Vec<&str> = cover.company.split_whitespace().collect();
     for three in words.windows(3) {
@@ -290,7 +292,7 @@ fn company(cover: &Cover, document: &Document, tables: &[ReportTable]) -> Vec<St
     let named = words.iter().filter_map(|word| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());
         let word = word.to_lowercase();
-        let plain = !lists("the company", &word) && !lists(forms, &word);
+        let plain = !lists("the company", &word) && !lists(LEGAL_FORMS, &word);
         word.chars().next().filter(|_| plain)
     });
     let initials: String = named.collect();
