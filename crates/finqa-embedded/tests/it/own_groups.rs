@@ -43,4 +43,73 @@ Costs;;;
         ("What was the salary in 2032?", Is("3100")),
         ("What were rent and food in 2031?", Is("900; 400")),
     ]),
+    // A payee is no total, and it may be one of the rows that are added up.
+    ("Payee;May;June
+Bakery;40;20
+Total Cycles;60;70
+Garage;100;110", &[
+        ("What was the total in May?", Unsure("may be a total or a name")),
+        ("What was the sum in June?", Unsure("may be a total or a name")),
+        ("What was Total Cycles in June?", Is("70")),
+    ]),
+    ("Payee;May;June
+Bakery;40;20
+Total Cycles;60;70
+Total;100;90", &[
+        ("What was the total in May?", Is("100")),
+        ("What was the sum in June?", Unsure("")),
+    ]),
+    // The totals of groups are neither lines nor left out without a word.
+    ("Site;Line;Plan;Actual
+Quay;Rent;100;110
+Quay;Wages;300;310
+Quay;Subtotal;400;420
+Dock;Rent;90;95
+Dock;Wages;200;190
+Dock;Subtotal;290;285
+All;;690;705", &[
+        ("What was the highest actual?", Is("310")),
+        ("What was the average actual?", Is("176.25")),
+        ("What was the total actual?", Is("705")),
+        ("What was the highest actual total?", Unsure("several totals")),
+        ("What was the average plan total?", Unsure("several totals")),
+    ]),
+    ("Year;Region;Sales
+2031;North;500
+2031;South;400
+2031;Total;900
+2032;North;550
+2032;South;380
+2032;Total;930", &[
+        ("What were the highest sales?", Unsure("totals and their parts fit")),
+        ("Which year had the highest total sales?", Is("2032")),
+        ("What were North sales in 2032?", Is("550")),
+    ]),
+    // A total below the last heading is of all rows, unless it is the sum of its section.
+    ("Category;Line;2031;2032
+Income;;;
+;Salary;3000;3100
+Costs;;;
+;Rent;900;950
+;Food;400;420
+Total;;1700;1730", &[
+        ("What were total costs in 2032?", Unsure("")),
+        ("What was the total in 2031?", Is("1700")),
+        ("What was the average in 2031?", Unsure("under several headings")),
+    ]),
+    ("Section;Line;2031
+Assets;;
+;Stock;50
+;Machines;300
+Debts;;
+;Loan;200", &[
+        ("What was the total in 2031?", Unsure("")),
+    ]),
+    // A filler word names the second part of a row too.
+    ("Item;Type;2031;2032
+Water;Home;50;55
+Water;Business;20;22", &[
+        ("What was water in 2032?", Unsure("several figures fit")),
+        ("What was home water in 2032?", Is("55")),
+    ]),
 ];

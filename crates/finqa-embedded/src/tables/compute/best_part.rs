@@ -143,6 +143,9 @@ impl Tables {
         largest: bool,
         which: Option<&Which>,
     ) -> TableResult<DirectAnswer> {
+        if !matches!(which, Some(Which::Period(_))) {
+            self.check_totals(of)?;
+        }
         let series = self.as_losses(std::slice::from_ref(of), self.series(of, which)?)?;
         self.in_one_unit(&series)?;
         let numbers: Vec<f64> = series.iter().map(Amount::number).collect();

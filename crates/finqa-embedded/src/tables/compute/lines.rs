@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use crate::tables::find::fit::FitFigure;
 use crate::tables::find::{Amount, keep, spelled};
 use crate::tables::page::table::{Label, ReportTable};
-use crate::tables::page::{Doubt, TableResult, Tables, missing, open_if};
+use crate::tables::page::{Doubt, TableResult, Tables, missing, missing_if, open_if};
 use crate::tables::question::operand::Operand;
 use crate::tables::question::request::Which;
 use crate::tables::words::{SaidWord, is_light, is_loose, lists_stem, same_word};
@@ -53,6 +53,9 @@ impl Tables {
             }
             _ => return Err(Doubt::Open),
         };
+        if line.by_rows {
+            self.check_rows(table, line, which)?;
+        }
         if line.figures.len() > MOST_FIGURES {
             return missing(format!("these are more than {MOST_FIGURES} figures"));
         }
@@ -62,6 +65,32 @@ impl Tables {
             _ => self.check_comparable(&out)?,
         }
         Ok(out)
+    }
+
+    /// Checks that the rows of a line are of one kind, and that no other row may be one of them.
+    fn check_rows(
+        &self,
+        table: &ReportTable,
+        line: &Line,
+        which: Option<&Which>,
+    ) -> TableResult<()> {
+        if let Some((_, row)) = table.body().find(|(_, row)| row.may_be_name) {
+            return missing(format!("{:?} may be a total or a name", row.printed));
+        }
+        let rows = || line.figures.iter().filter_map(|one| self.row(one.place));
+        let mut sections = rows().map(|row| &row.section);
+        let first = sections.next();
+        let mixed = which.is_none() && sections.any(|section| Some(section) != first);
+        missing_if(mixed, "the rows are under several headings")
+    }
+
+    /// Checks that a question for the average or the largest of totals does not mean the totals of
+    /// groups, because the figures of a line are without totals.
+    pub(crate) fn check_totals(&self, of: &Operand) -> TableResult<()> {
+        let rows = self.tables.iter().flat_map(ReportTable::body);
+        let totals = rows.filter(|(_, row)| row.label.total).count();
+        let several = of.total && of.spans.len() < 2 && totals > 1 && self.is_single_table();
+        missing_if(several, "the table has several totals")
     }
 
     /// The lines of a single table whose labels have the operand's words. Plans are dropped from a

@@ -81,6 +81,7 @@ impl Tables {
                 (found.or_doubt(sum.doubt), parts)
             }
             Operation::Average => {
+                self.check_totals(of)?;
                 let parts = self.all_of(operands)?;
                 self.in_one_unit(&parts)?;
                 (average(&parts)?.or_doubt(self.shares_time(&parts)), parts)

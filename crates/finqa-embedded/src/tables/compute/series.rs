@@ -65,6 +65,13 @@ impl Tables {
             out.push(Amount { name, ..amount });
         }
         missing_if(out.len() < 2, "the page has only one period of it")?;
+        let is_total = |one: &Amount| {
+            let row = one.place().and_then(|at| self.row(at));
+            row.is_some_and(|row| row.label.total && row.label.period.is_some())
+        };
+        // "2031 Total" beside "2031 North"
+        let totals = !of.total && out.iter().any(is_total);
+        missing_if(totals, "totals and their parts fit")?;
         self.check_comparable(&out)?;
         self.are_of_one_kind(&out)?;
         Ok(out)

@@ -117,7 +117,8 @@ impl ReportTable {
         // The cost of a label, and whether it says more than the question.
         let cost = |label: &Label, asked: bool| {
             if !label.words.is_empty() && !asked {
-                return (if label.total { HEAVY / 2.0 } else { HEAVY }, false);
+                let total = label.total && !row.may_be_name;
+                return (if total { HEAVY / 2.0 } else { HEAVY }, false);
             }
             let unasked = |own: &&String| !reading.iter().any(|word| same_word(own, word));
             let costs = label.words.iter().filter(unasked);

@@ -11,7 +11,7 @@ use super::{Amount, CLOSE, keep, same, spelled};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing_if};
 use crate::tables::question::operand::{Operand, Phrasing};
-use crate::tables::words::SaidWord;
+use crate::tables::words::{SaidWord, is_light};
 
 impl Tables {
     /// The best printed figure of an operand, with a doubt if another one fits as well.
@@ -61,6 +61,7 @@ impl Tables {
         let best = self.retain_best(&mut all, asked)?;
         let doubt = doubt
             .or_else(|| self.why_unclear(of, &best, &all, [&every, &everywhere]))
+            .or_else(|| self.may_be_name(of, &best))
             .or_else(|| self.contradiction(of, &best))
             .or_else(|| self.may_be_change(of, &best, asked));
         if doubt.is_some()
@@ -189,6 +190,15 @@ impl Tables {
             }
             _ => Some(self.misfitting(of, best.place)),
         }
+    }
+
+    /// The doubt that the row of a total is a name that the question does not say: "Total Energies".
+    fn may_be_name(&self, of: &Operand, best: &FitFigure) -> Option<Doubt> {
+        let row = self.row(best.place).filter(|row| row.may_be_name)?;
+        let mut words = row.label.words.iter().filter(|word| !is_light(word));
+        let readings = of.readings();
+        let is_said = |word: &String| readings.iter().any(|one| one.words.contains(word));
+        (!words.any(is_said)).then(|| self.doubt_about(best.place, "may be a total or a name"))
     }
 
     /// The doubt that a figure is not the one asked for, because its labels lack words of the

@@ -4,6 +4,7 @@ mod cells;
 mod days;
 pub(super) mod table;
 pub(super) mod tags;
+mod totals;
 mod unlabelled;
 pub(super) mod word_weights;
 

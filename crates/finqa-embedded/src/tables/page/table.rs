@@ -89,6 +89,11 @@ pub(crate) struct ReportRow {
     pub(crate) section: Arc<[String]>,
     /// True for a row of a budget or a forecast.
     pub(crate) plan: bool,
+    /// True if nothing shows that "Total …" is a total and no name: "Total Energies" in a single
+    /// table.
+    pub(crate) may_be_name: bool,
+    /// True for a total that is the sum of the rows since the last heading, or of all rows.
+    pub(super) sums_section: bool,
     /// The entry of a column "Unit" or "Currency" in this row; empty without one.
     pub(crate) unit: String,
     /// The figures, with the percentage and the scale that labels and captions state.
@@ -171,6 +176,9 @@ impl ReportTable {
             scaled: table.caption().is_some_and(|unit| unit.scale.is_some()),
         };
         let mut rows = out.read_rows(table, days);
+        if single {
+            out.settle_totals(&mut rows);
+        }
         out.add_sections(&mut rows);
         if !single {
             out.name_unlabelled(&mut rows, days);
@@ -242,7 +250,7 @@ impl ReportTable {
             // from operating activities" not to the section of working capital above it.
             let words = &row.label.words;
             let apart = match self.statement {
-                _ if self.single => row.label.total && words.len() > 1,
+                _ if self.single => row.label.total && (words.len() > 1 || !row.sums_section),
                 Some(Statement::Flows) => {
                     CASH_OF_ACTIVITIES.iter().all(|word| words.contains(word))
                 }
@@ -359,12 +367,12 @@ fn add_scopes(columns: &mut [ReportColumn]) {
 }
 
 /// The parts of a label in a single table without which it would be another row's, although they
-/// have no stems: "IT" in "IT wages", and the group "Business" of "Business, Revenue".
+/// have no stems: "IT" in "IT wages", and "Business" in "Business, Revenue" or "Water, Business".
 fn unnamed(printed: &str) -> Vec<String> {
     let capitals = |word: &&str| word.len() > 1 && word.chars().all(char::is_uppercase);
-    let group = printed.split_once(", ").map(|(group, _)| group);
+    let groups = printed.split(", ").filter(|_| printed.contains(", "));
     let parts = printed.split(' ').map(|word| word.trim_end_matches(','));
-    let parts = parts.filter(capitals).chain(group);
+    let parts = parts.filter(capitals).chain(groups);
     let mut out: Vec<String> = parts
         .filter(|part| stems(part).is_empty())
         .map(str::to_owned)
