@@ -12,5 +12,6 @@
 mod example;
 mod own_groups;
 mod own_questions;
+mod own_senses;
 mod own_tables;
 mod pages;

@@ -2,6 +2,7 @@
 //! the page lacks or leaves open is named.
 
 use super::own_groups::GROUPED;
+use super::own_senses::SENSES;
 use super::own_tables::{NOT_SURE, answer, document, printed};
 
 pub(crate) enum Expected {
@@ -18,7 +19,8 @@ pub(crate) type Questions = (&'static str, &'static [(&'static str, Expected)]);
 #[test]
 fn a_question_is_answered_from_the_labels_or_its_doubt_is_named() {
     let mut wrong = Vec::new();
-    for (table, questions) in TABLES.iter().chain(NOT_SURE).chain(GROUPED) {
+    let lists = [TABLES, NOT_SURE, GROUPED, SENSES];
+    for (table, questions) in lists.into_iter().flatten() {
         for (question, expected) in *questions {
             let found = answer(&document(table), &[], question);
             let (shown, doubt) = (printed(&found), found.doubt.as_deref());

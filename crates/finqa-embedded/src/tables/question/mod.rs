@@ -421,12 +421,14 @@ impl QuestionWords<'_> {
         asks && named && ends && !(said && self.tables.is_single_table())
     }
 
-    /// The spelling of a word that would be a filler, if a label spells it so: "IT", but not "it".
+    /// The spelling of a word that would be a filler, if a label spells it so. "IT" is a name even
+    /// if no label has it, and "it" is not.
     fn spelled_in_label(&self, word: &Word<'_>) -> Option<&str> {
         Some(self.spelled(word)).filter(|spelled| {
             let other = spelled.eq_ignore_ascii_case(word.text) && *spelled != word.text;
             let single = self.tables.is_single_table();
-            other && word.stems.is_empty() && single && self.tables.says(spelled)
+            let names = || *spelled == "IT" && self.spelled.contains(char::is_lowercase);
+            other && word.stems.is_empty() && single && (self.tables.says(spelled) || names())
         })
     }
 
