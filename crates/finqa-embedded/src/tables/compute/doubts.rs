@@ -9,6 +9,7 @@ use crate::tables::page::table::ReportTable;
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::marks::{RELATIVE_TIME, YEAR_AGO};
 use crate::tables::question::request::{Asked, Operation};
+use crate::tables::words::lists;
 
 /// A comparison with the year before that people usually expect in percent.
 static YEAR_ON_YEAR: Pattern = pattern!(r"\b(?:year[- ](?:over|on)[- ]year|yoy|y[-/]o?-?y)\b");
@@ -20,6 +21,11 @@ static SEQUENTIAL: Pattern = pattern!(
 
 /// What a yes/no question asks in addition: "up over 10 %?", "and by how much?".
 static BEYOND_YES: Pattern = pattern!(r"\b(?:\d[\d,.]*\s*(?:%|percent\b)|how much\b)");
+
+/// What the page cannot say: "how much rent could I get", "could rent be higher".
+static SUPPOSED: Pattern = pattern!(
+    r"(?:\b(?P<asks>how|what|which|who)\b.*)?\b(?P<modal>could|should|would|might) (?P<who>\w+)"
+);
 
 /// A second question in the same line: "what were sales? By how much did they grow?"
 static SECOND: Pattern = pattern!(
@@ -61,6 +67,7 @@ impl Tables {
             .or_else(|| sequential(asked, &lower))
             .or_else(|| (SECOND.is_match(&lower)).then(|| "these are two questions".to_owned()))
             .or_else(|| beyond_yes(asked, &lower))
+            .or_else(|| supposed(&lower))
             .or_else(|| self.two_totals(asked, &lower, answer))
             .or_else(|| self.relative_time(&lower, &answer.expr));
         let doubt = asks_other.map(Doubt::Missing).or(answer.doubt.take());
@@ -168,6 +175,15 @@ fn in_percent(asked: &Asked, lower: &str) -> Option<String> {
     let is_amount = asked.operation == Operation::Difference && !asked.relative;
     let is_said = OF_AMOUNTS.iter().any(|of| lower.contains(of));
     (is_amount && !is_said).then(|| format!("{said:?} may ask for the change in percent"))
+}
+
+/// The doubt about a printed figure as the answer to what could or should be. "Could you show" and
+/// "I would like" only ask politely.
+fn supposed(lower: &str) -> Option<String> {
+    let found = SUPPOSED.captures(lower)?;
+    let who = found.name("who")?.as_str();
+    let polite = who == "you" || found.name("asks").is_none() && lists("i we like", who);
+    (!polite).then(|| format!("the question asks what {:?} be", &found["modal"]))
 }
 
 /// The doubt about a comparison of two figures as the answer to a question that also names a
