@@ -23,4 +23,12 @@ Snacks;300;310", &[
         ("Could hall hire be lower in 2032 than snacks?", Unsure("could")),
         ("Could you tell me the hall hire in 2032?", Is("520")),
     ]),
+    // Balances of two quarters are not added up, printed or computed.
+    ("Item;Q1 2032;Q2 2032
+Cash;100;110
+Short-term borrowings;40;30
+Long-term debt;400;390", &[
+        ("What was total net debt in Q1 and Q2 2032?", Unsure("not added up over time")),
+        ("What was net debt in Q1 2032?", Is("340")),
+    ]),
 ];

@@ -6,9 +6,10 @@ use finqa_core::page::period::{Period, TO_DATE};
 use finqa_core::pattern;
 use finqa_core::text::Pattern;
 
-use super::Amount;
 use super::fit::FitFigure;
+use super::{Amount, places};
 use crate::reading::outflow::names_cost;
+use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::words::lists;
 
@@ -105,24 +106,36 @@ impl Tables {
     /// The reason why figures have no sum: they are levels of several times, or their periods
     /// overlap.
     pub(super) fn no_sum_over_time(&self, parts: &[Amount]) -> Option<Doubt> {
+        let cells = |one: &Amount| places(&one.expr).collect::<Vec<Place>>();
+        let computed = parts.iter().filter(|one| one.at.is_none()).map(cells);
+        let computed: Vec<Vec<Place>> = computed.collect();
+        // "Net debt" of two quarters has the same rows in both.
+        if let Some(at) = computed.concat().into_iter().find(|at| self.is_level(*at))
+            && computed.len() == parts.len()
+        {
+            return Some(self.level_doubt(at));
+        }
         let line = in_one_line(parts)?;
         let first = line.first()?;
         let differ = line
             .iter()
             .any(|one| one.period.map(Period::order) != first.period.map(Period::order));
-        if differ && self.is_level(first) {
-            let name = self.name_of(first.place);
-            let why = "is a level at a point in time, so its figures are not added up over time";
-            return Some(Doubt::missing(format!("{name} {why}")));
+        if differ && self.is_level(first.place) {
+            return Some(self.level_doubt(first.place));
         }
         self.shares_time(parts)
+    }
+
+    fn level_doubt(&self, at: Place) -> Doubt {
+        let why = "is a level at a point in time, so its figures are not added up over time";
+        Doubt::missing(format!("{} {why}", self.name_of(at)))
     }
 
     /// The reason why figures of several periods have neither a sum nor an average: two of the
     /// periods overlap. Levels have an average all the same.
     pub(crate) fn shares_time(&self, parts: &[Amount]) -> Option<Doubt> {
         let line = in_one_line(parts)?;
-        if line.first().is_some_and(|first| self.is_level(first)) {
+        if line.first().is_some_and(|first| self.is_level(first.place)) {
             return None;
         }
         let (a, b) = overlapping(line.iter().filter_map(|one| one.period))?;
@@ -132,12 +145,11 @@ impl Tables {
     }
 
     /// True if a figure is a level by its statement or by a label.
-    fn is_level(&self, one: &FitFigure) -> bool {
-        let mut labels = self.labels_of(one.place);
-        let money = self
-            .cell(one.place)
-            .is_some_and(|cell| cell.scale.is_some());
-        self.statement_of(one) == Some(Statement::Balances)
+    fn is_level(&self, at: Place) -> bool {
+        let mut labels = self.labels_of(at);
+        let money = self.cell(at).is_some_and(|cell| cell.scale.is_some());
+        let statement = self.table(at).and_then(|table| table.statement);
+        statement == Some(Statement::Balances)
             || labels.any(|label| names_level(&label.name, money))
     }
 }
