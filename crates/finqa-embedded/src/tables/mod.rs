@@ -70,7 +70,8 @@
 //!
 //! 1. The figures. `printed` in `find/printed.rs` doubts, in this order: the figure is of another
 //!    period or statement than the question names; another one fits as well, or the labels say more
-//!    than the question; its tag contradicts it; it is a change, and a balance is asked for. In
+//!    than the question; a label of a single table has the words in another sense; its tag
+//!    contradicts it; it is a change, and a balance is asked for. In
 //!    each of these cases, a figure with a tag of the right element replaces it (`by_tag` in
 //!    `find/witnesses.rs`). The last doubt is an unclear year. Of two figures of one table
 //!    (`find/together.rs`), the one by which the table was chosen also has the doubt that it has by

@@ -31,4 +31,71 @@ Long-term debt;400;390", &[
         ("What was total net debt in Q1 and Q2 2032?", Unsure("not added up over time")),
         ("What was net debt in Q1 2032?", Is("340")),
     ]),
+    // A row that is one term of a measure is not the measure.
+    ("Item;2032;2031
+Long-term debt;700;650
+Current portion of long-term debt;60;50
+Overdraft;9;8
+Equity;900;850", &[
+        ("What was long-term debt including the current portion in 2032?", Is("760")),
+        ("What was the current portion of long-term debt in 2032?", Is("60")),
+        ("What was total debt in 2032?", Unsure("Overdraft")),
+    ]),
+    // The heading lends its words to no row of another figure.
+    ("Item;2032;2031
+Net debt;;
+Long-term debt;300;310
+Cash;60;50
+Equity;400;380", &[
+        ("What was debt to equity in 2032?", Unsure("may not be what is meant")),
+        ("What was equity in 2032?", Is("400")),
+    ]),
+    // A total and a measure are in doubt if the table has a similar row.
+    ("Item;2032;2031
+Operating profit;200;180
+Depreciation and amortization;50;40
+Depreciation of leased cars;20;10
+Interest expense;30;28
+Interest on leases;8;7
+Interest income;2;1", &[
+        ("What was total interest in 2032?", Unsure("Interest on leases")),
+        ("What was EBITDA in 2032?", Unsure("Depreciation of leased cars")),
+        ("What was interest cover in 2031?", Unsure("Interest on leases")),
+        ("What was interest expense in 2032?", Is("30")),
+    ]),
+    ("Item;2032;2031
+Fees;700;650
+Other fees;60;50", &[
+        ("What were total fees in 2032?", Unsure("Other fees")),
+        ("What were fees in 2032?", Is("700")),
+    ]),
+    ("Item;2032;2031
+Operating profit;200;180
+Depreciation and amortization;50;40
+Interest expense;25;20
+Interest income;2;1", &[
+        ("What was EBITDA in 2032?", Is("250")),
+        ("What was interest cover in 2031?", Is("9")),
+    ]),
+    // A department is not the figure that has its name.
+    ("Department;Budget;Actual
+Sales;800;830
+Kitchen;300;290
+Total;1100;1120", &[
+        ("What was the actual turnover?", Unsure("may be a name")),
+        ("What was the actual of sales?", Is("830")),
+    ]),
+    ("Division;Revenue;Staff
+Brink;80;9
+Alder;30;4", &[
+        ("What was the turnover of Brink?", Is("80")),
+    ]),
+    // A word of the question is not the status of a row if it is the heading of the column.
+    ("Client;Status;Invoice;Paid
+Ferris;open;1200;500
+Ferris;paid;300;300
+Gunn;paid;800;800", &[
+        ("How much did Ferris pay?", Unsure("in two labels")),
+        ("What was the open invoice of Ferris?", Is("1200")),
+    ]),
 ];

@@ -1,24 +1,33 @@
 //! Computes measures that a report need not print, such as EBITDA or net debt, from their formulas
 //! in `concepts.txt`.
 
+use std::collections::HashSet;
+
 use finqa_core::page::Statement;
 use finqa_core::page::period::Period;
 
+use super::fit::FitFigure;
 use super::{Amount, AmountKind, places};
 use crate::expr::turn_sign;
 use crate::operations;
 use crate::reading::outflow::{names_cost, names_credit};
-use crate::tables::page::table::{Place, ReportTable};
+use crate::tables::page::table::{Label, Place};
 use crate::tables::page::{Doubt, TableResult, Tables};
 use crate::tables::question::named_statement::NamedStatement;
 use crate::tables::question::names::SumTerm;
 use crate::tables::question::operand::Operand;
-use crate::tables::words::{Stems, brackets};
+use crate::tables::words::{Stems, brackets, is_light, lists_stem};
 
 /// Stems of what a company owes with interest.
 static DEBTS: Stems = Stems::new(
     "debt loan loans borrowing borrowings overdraft bond bonds note notes mortgage lease leases card",
 );
+
+/// First words of the names of costs that a table can have several of.
+const COSTS: [&str; 2] = ["interest", "depreciation amortization"];
+
+/// Words of rows that begin like such a cost, and are none: "Interest income".
+static NO_COSTS: Stems = Stems::new("income received receivable cover coverage rate");
 
 impl Tables {
     /// A measure of a period, computed by its formula. `None` for other operands, or if a part of
@@ -55,6 +64,31 @@ impl Tables {
         computed.map_or(printed, Ok)
     }
 
+    /// The measure that a printed figure is only a term of: the current portion of "long-term debt
+    /// including the current portion". `None` for other figures.
+    pub(crate) fn with_term(
+        &self,
+        of: &Operand,
+        asked: Option<Period>,
+        printed: Place,
+    ) -> Option<Amount> {
+        let sum = self.measure(of, asked)?;
+        let terms: Vec<Place> = places(&sum.expr).collect();
+        (terms.len() > 1 && terms.contains(&printed)).then_some(sum)
+    }
+
+    /// True if a figure of a single table has the name of a measure only together with its heading:
+    /// "Equity" under "Net debt" is not the ratio of both.
+    pub(crate) fn is_lent(&self, of: &Operand, one: &FitFigure) -> bool {
+        let measures = self.is_single_table() && of.formula().is_some();
+        let says = |word: &String| {
+            let mut labels = self.labels_of(one.place);
+            is_light(word) || labels.any(|label| label.says(word))
+        };
+        let readings = of.meant_readings();
+        measures && !readings.iter().any(|words| words.iter().all(says))
+    }
+
     /// The reason for doubt if the sign of a cost may be reversed: the row is called a credit, or
     /// it is below zero while other costs are not.
     pub(crate) fn may_be_credit(&self, one: &Amount) -> Option<Doubt> {
@@ -87,18 +121,17 @@ impl Tables {
                 None => return None,
             }
         }
-        let owed = self.is_single_table() && terms.iter().any(|term| term.name.contains("debt"));
-        let negative = found.iter().any(|(one, _)| one.number() < 0.0);
-        let sum = self.add_up(found)?;
-        let why = if !owed {
-            None
-        } else if negative {
-            Some(Doubt::missing("a figure of the measure is below zero"))
-        } else {
-            let why = "another debt of the table may be a part of it";
-            self.has_other_debt(&sum).then(|| Doubt::missing(why))
+        let of_all = |term: &SumTerm| {
+            ["borrowings", "total debt"]
+                .iter()
+                .any(|all| term.name.contains(all))
         };
-        let sum = sum.or_doubt(why);
+        let owed = self.is_single_table() && terms.iter().any(of_all);
+        let negative = owed && found.iter().any(|(one, _)| one.number() < 0.0);
+        let sum = self.add_up(found)?;
+        let negative = negative.then(|| Doubt::missing("a figure of the measure is below zero"));
+        let used: Vec<Place> = places(&sum.expr).collect();
+        let sum = sum.or_doubt(negative.or_else(|| self.lacks_similar(&used, owed)));
         let kinds: Vec<Option<Statement>> =
             places(&sum.expr).map(|cell| self.kind_of(cell)).collect();
         // In a report, the terms must be in one statement: a figure of a note does not complete the
@@ -121,12 +154,30 @@ impl Tables {
         Some(sum.or_doubt(unclear))
     }
 
-    /// True if a row of a single table has a debt that is not in the sum. Such rows need not have the
-    /// names of a balance sheet: "Overdraft", "Loan from owner".
-    fn has_other_debt(&self, sum: &Amount) -> bool {
-        let used: Vec<usize> = places(&sum.expr).map(|cell| cell.row).collect();
-        let mut rows = self.tables.iter().flat_map(ReportTable::body);
-        rows.any(|(at, row)| !used.contains(&at) && !row.label.total && row.label.is_one_of(&DEBTS))
+    /// The doubt that a total lacks a row of a single table that is like a row of it: "Other income"
+    /// for "Income", "Interest on leases" for "Interest expense". If `owed`, the total is of debts,
+    /// whose rows need not have the names of a balance sheet: "Overdraft", "Loan from owner".
+    pub(crate) fn lacks_similar(&self, used: &[Place], owed: bool) -> Option<Doubt> {
+        let at = *used.first().filter(|_| self.is_single_table())?;
+        let begins =
+            |label: &Label, list| label.words.first().is_some_and(|own| lists_stem(list, own));
+        let alike = |own: &Label, other: &Label| {
+            let cost =
+                |list| begins(own, list) && begins(other, list) && !other.is_one_of(&NO_COSTS);
+            let both = |list: &HashSet<String>| own.is_one_of(list) && other.is_one_of(list);
+            let named = || other.words.split_first();
+            owed && both(&DEBTS)
+                || COSTS.iter().any(|list| cost(list))
+                || named().is_some_and(|(first, rest)| first == "other" && rest == own.words)
+        };
+        let rows = || used.iter().filter_map(|at| self.row(*at));
+        let mut body = self.table(at)?.body();
+        let (other, _) = body.find(|(at, row)| {
+            let counted = row.label.total || used.iter().any(|cell| cell.row == *at);
+            !counted && rows().any(|own| !own.label.total && alike(&own.label, &row.label))
+        })?;
+        let other = Place { row: other, ..at };
+        Some(self.doubt_about(other, "may be a part of it"))
     }
 
     /// The sum of amounts, each with whether it is subtracted; `None` without amounts, or if they

@@ -216,7 +216,11 @@ impl Tables {
         let best = printed.as_ref().ok().and_then(|one| one.at);
         let other_name = quotient.is_some() && best.is_some_and(|one| !one.said);
         let is_meant = |one: FitFigure| one.unqualified && one.percent == of.wants_percent();
-        if !other_name && best.is_some_and(is_meant) {
+        let lent = best.filter(|one| self.is_lent(of, one));
+        if let Some(sum) = best.and_then(|one| self.with_term(of, asked, one.place)) {
+            return Ok(sum);
+        }
+        if !other_name && lent.is_none() && best.is_some_and(is_meant) {
             return self.unless_computed(of, asked, printed);
         }
         if let Some((part, whole)) = quotient
@@ -225,6 +229,8 @@ impl Tables {
             return Ok(share);
         }
         if of.formula().is_some() {
+            let unclear = lent.map(|one| self.unclear(one.place));
+            let printed = printed.map(|one| one.or_doubt(unclear));
             return self.measure(of, asked).map_or(printed, Ok);
         }
         let unsure = printed.as_ref().map_or(true, |one| one.doubt.is_some());

@@ -10,8 +10,12 @@ use super::statements::{FLOWS, rounds_alike};
 use super::{Amount, CLOSE, keep, same, spelled};
 use crate::tables::page::table::Place;
 use crate::tables::page::{Doubt, TableResult, Tables, missing_if};
+use crate::tables::question::names::NamedConcept;
 use crate::tables::question::operand::{Operand, Phrasing};
-use crate::tables::words::{SaidWord, is_light};
+use crate::tables::words::{SaidWord, is_light, lists_stem, plain_stems};
+
+/// Stems of a corner that says that the rows are parts of an organization.
+const OWNERS: &str = "department team centre center division unit office branch function";
 
 impl Tables {
     /// The best printed figure of an operand, with a doubt if another one fits as well.
@@ -61,7 +65,7 @@ impl Tables {
         let best = self.retain_best(&mut all, asked)?;
         let doubt = doubt
             .or_else(|| self.why_unclear(of, &best, &all, [&every, &everywhere]))
-            .or_else(|| self.may_be_name(of, &best))
+            .or_else(|| self.misnamed(of, &best))
             .or_else(|| self.contradiction(of, &best))
             .or_else(|| self.may_be_change(of, &best, asked));
         if doubt.is_some()
@@ -192,13 +196,40 @@ impl Tables {
         }
     }
 
-    /// The doubt that the row of a total is a name that the question does not say: "Total Energies".
-    fn may_be_name(&self, of: &Operand, best: &FitFigure) -> Option<Doubt> {
-        let row = self.row(best.place).filter(|row| row.may_be_name)?;
-        let mut words = row.label.words.iter().filter(|word| !is_light(word));
+    /// The doubt that the label of a row in a single table is not what the question means by it: a
+    /// payee "Total Energies", a department "Sales" for turnover, a line "Paid" in a column "Paid", or
+    /// one of several rows for their total.
+    fn misnamed(&self, of: &Operand, best: &FitFigure) -> Option<Doubt> {
+        let table = self.table(best.place).filter(|table| table.single)?;
+        let (row, column) = (self.row(best.place)?, self.column(best.place)?);
         let readings = of.readings();
         let is_said = |word: &String| readings.iter().any(|one| one.words.contains(word));
-        (!words.any(is_said)).then(|| self.doubt_about(best.place, "may be a total or a name"))
+        let mut named = row.label.words.iter().filter(|word| !is_light(word));
+        let of_name = |one: &NamedConcept| {
+            let mut names = one.concept.names.iter();
+            let says = |word: &String| row.label.says(word);
+            names.any(|name| name.stems.iter().all(says))
+        };
+        let twice = |part: &str| {
+            let words = plain_stems(part);
+            !words.is_empty() && words.iter().all(|word| column.label.has(word))
+        };
+        let mut labels = self.labels_of(best.place);
+        let why = if row.may_be_name && !named.any(is_said) {
+            "may be a total or a name"
+        } else if !best.said
+            && table.title.iter().any(|word| lists_stem(OWNERS, word))
+            && of.names.iter().any(of_name)
+        {
+            "may be a name and not what is meant"
+        } else if row.printed.contains(", ") && row.printed.split(", ").any(twice) {
+            "has one word of the question in two labels"
+        } else if of.total && !labels.any(|label| label.total) {
+            return self.lacks_similar(&[best.place], false);
+        } else {
+            return None;
+        };
+        Some(self.doubt_about(best.place, why))
     }
 
     /// The doubt that a figure is not the one asked for, because its labels lack words of the
