@@ -179,6 +179,8 @@ fn an_amount_of_a_sentence_that_says_more_is_not_the_figure() {
         ("Freight in 2033 was $8 million higher.", "freight in 2033", ""),
         ("Freight was $8 million over budget in 2033.", "freight in 2033", ""),
         ("Accrued freight was $8 million in 2033.", "freight in 2033", ""),
+        ("Freight was over $8 million in 2033.", "freight in 2033", ""),
+        ("Net freight was $8 million in 2033.", "freight in 2033", ""),
         ("We expect freight of $8 million in 2034.", "freight in 2034", ""),
         ("In 2033, Ostwall paid freight of $8 million.", "freight in 2033", ""),
         ("Freight was $8 million a month in 2033.", "freight in 2033", ""),

@@ -22,7 +22,7 @@ use crate::tables::question;
 use crate::tables::question::asked;
 use crate::tables::question::operand::Operand;
 use crate::tables::question::request::Operation;
-use crate::tables::words::{Stems, is_light, lists, same_word, stemmed};
+use crate::tables::words::{Stems, is_light, lists, lists_stem, same_word, stemmed};
 
 /// Stems of what a company calls the people who work for it.
 static PEOPLE: Stems = Stems::new(
@@ -75,6 +75,9 @@ static STATING: Stems = Stems::new(
 
 /// A full stop that ends no sentence, as in "Delmar Ltd. paid", because no capital follows.
 static INSIDE: Pattern = pattern!(r"\.(\s+\p{Ll}|\s*,)");
+
+/// Words that change what a sentence states, although they name nothing.
+const CHANGING: &str = "not per each every us their related net over between if";
 
 /// What an amount can be for each of.
 const UNITS: &str = "hour day week month quarter year store share unit employee";
@@ -301,7 +304,8 @@ impl Subject<'_> {
     fn is_all(&self, sentence: &[TextToken<'_>]) -> bool {
         let names = |word: &str| {
             // These change what is stated, and a word of the company's name can be a part's too.
-            let changes = lists("not per each every us", word) || self.weights.is_of_company(word);
+            let changes =
+                lists_stem(CHANGING, word) && !self.asks(word) || self.weights.is_of_company(word);
             let said = is_stop(word) || STATING.contains(word) || self.weights.is_soft(word);
             changes || !(said || is_light(word) || is_month(word) || self.asks(word))
         };
