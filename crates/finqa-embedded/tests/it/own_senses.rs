@@ -64,8 +64,8 @@ Interest income;2;1", &[
         ("What was interest expense in 2032?", Is("30")),
     ]),
     ("Item;2032;2031
-Fees;700;650
-Other fees;60;50", &[
+310 Fees;700;650
+300 Other fees;60;50", &[
         ("What were total fees in 2032?", Unsure("Other fees")),
         ("What were fees in 2032?", Is("700")),
     ]),

@@ -159,16 +159,22 @@ impl Tables {
     /// whose rows need not have the names of a balance sheet: "Overdraft", "Loan from owner".
     pub(crate) fn lacks_similar(&self, used: &[Place], owed: bool) -> Option<Doubt> {
         let at = *used.first().filter(|_| self.is_single_table())?;
-        let begins =
-            |label: &Label, list| label.words.first().is_some_and(|own| lists_stem(list, own));
+        // A number before the name is that of an account.
+        let named = |label: &Label| -> Vec<String> {
+            let words = label.words.iter().filter(|word| !is_light(word));
+            words.cloned().collect()
+        };
         let alike = |own: &Label, other: &Label| {
-            let cost =
-                |list| begins(own, list) && begins(other, list) && !other.is_one_of(&NO_COSTS);
+            let (words, others) = (named(own), named(other));
+            let first = |words: &[String], list: &str| {
+                words.first().is_some_and(|own| lists_stem(list, own))
+            };
+            let costs = |list: &&str| first(&words, list) && first(&others, list);
             let both = |list: &HashSet<String>| own.is_one_of(list) && other.is_one_of(list);
-            let named = || other.words.split_first();
+            let rest = others.split_first().filter(|(first, _)| *first == "other");
             owed && both(&DEBTS)
-                || COSTS.iter().any(|list| cost(list))
-                || named().is_some_and(|(first, rest)| first == "other" && rest == own.words)
+                || COSTS.iter().any(costs) && !other.is_one_of(&NO_COSTS)
+                || rest.is_some_and(|(_, rest)| rest == words)
         };
         let rows = || used.iter().filter_map(|at| self.row(*at));
         let mut body = self.table(at)?.body();
