@@ -98,4 +98,10 @@ Gunn;paid;800;800", &[
         ("How much did Ferris pay?", Unsure("in two labels")),
         ("What was the open invoice of Ferris?", Is("1200")),
     ]),
+    ("Pupil;Result;Score;Passed
+Ann;passed;80;5
+Cleo;failed;40;2
+Ann;failed;30;1", &[
+        ("How many passed did Ann have?", Unsure("in two labels")),
+    ]),
 ];

@@ -8,7 +8,7 @@ use super::label_fit::Misfit;
 use super::periods::{asks_for_latest, keep_latest};
 use super::statements::{FLOWS, rounds_alike};
 use super::{Amount, CLOSE, keep, same, spelled};
-use crate::tables::page::table::Place;
+use crate::tables::page::table::{Place, ReportRow};
 use crate::tables::page::{Doubt, TableResult, Tables, missing_if};
 use crate::tables::question::names::NamedConcept;
 use crate::tables::question::operand::{Operand, Phrasing};
@@ -210,9 +210,19 @@ impl Tables {
             let says = |word: &String| row.label.says(word);
             names.any(|name| name.stems.iter().all(says))
         };
-        let twice = |part: &str| {
-            let words = plain_stems(part);
-            !words.is_empty() && words.iter().all(|word| column.label.has(word))
+        // A row that is named by two columns: "Ferris, paid", or "paid (Ferris)", which shares a name
+        // with other rows.
+        let parts = |row: &ReportRow| -> Vec<Vec<String>> {
+            let parts = row.printed.split([',', '(', ')']).map(plain_stems);
+            parts.filter(|words| !words.is_empty()).collect()
+        };
+        let twice = |part: &Vec<String>| {
+            let mut rows = table.body().filter(|(at, _)| *at != best.place.row);
+            let own = parts(row);
+            let shared = |other: &Vec<String>| other != part && own.contains(other);
+            part.iter().all(|word| column.label.has(word))
+                && (row.printed.contains(", ")
+                    || rows.any(|(_, other)| parts(other).iter().any(shared)))
         };
         let mut labels = self.labels_of(best.place);
         let why = if row.may_be_name && !named.any(is_said) {
@@ -222,7 +232,7 @@ impl Tables {
             && of.names.iter().any(of_name)
         {
             "may be a name and not what is meant"
-        } else if row.printed.contains(", ") && row.printed.split(", ").any(twice) {
+        } else if parts(row).iter().any(twice) {
             "has one word of the question in two labels"
         } else if of.total && !labels.any(|label| label.total) {
             return self.lacks_similar(&[best.place], false);
