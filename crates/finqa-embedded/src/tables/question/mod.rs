@@ -8,6 +8,7 @@ pub(super) mod named_statement;
 pub(super) mod names;
 pub(super) mod operand;
 pub(super) mod operands;
+mod plain;
 pub(super) mod rank_question;
 pub(super) mod request;
 mod spelling;
@@ -26,36 +27,11 @@ use crate::reading::cues::{Cue, cue_at};
 use crate::reading::text::stem;
 use crate::reading::words::long_form;
 use crate::tables::page::Tables;
-use crate::tables::words::{FILLERS, NOISE, POLITE, STATES, VERBS, is_light, lists, stems};
+use crate::tables::words::{FILLERS, NOISE, POLITE, VERBS, is_light, lists, stems};
 use marks::{LabelPlaces, Marks};
 use names::name_at;
+use plain::{asked_plainly, simplified};
 use token::{Token, TokenRole};
-
-/// Adverbs inside the name of a figure that do not change it: "taxes actually paid".
-static ADVERBS: Pattern = pattern!(r"(?i)\b(?:actually|really|exactly|approximately|roughly)\b ?");
-
-/// "Closing" before a balance, which is one at the end of a period: "the closing cash balance".
-static CLOSING: Pattern = pattern!(r"(?i)\bclosing (?P<of>(?:[\w&'-]+ ){0,3}balances?)\b");
-
-/// "Which of the last three years", which is read as "which year".
-static OF_YEARS: Pattern = pattern!(
-    r"(?i)\bwhich of (?:the )?(?:last |past )?(?:(?:two|three|four|five) )?(?:(?:fiscal )?years? ?|fiscal )"
-);
-
-/// The period of a report: "this quarter", "the latest year", "latest balance sheet".
-static THIS_PERIOD: Pattern = pattern!(
-    r"(?i)\b(?:this|(?:the )?(?:latest|most recent)) (?:fiscal )?(?P<unit>quarter|year|balance sheet)\b"
-);
-
-/// "Which share of", which is read as "what share of".
-static WHICH_SHARE: Pattern =
-    pattern!(r"(?i)\bwhich (?P<of>(?:share|portion|part|proportion|percentage|fraction) of)\b");
-
-/// A request for the first of some parts or periods without a verb, which is read as "which segment
-/// had the highest": "the segment with the highest sales".
-static NOUN_WITH: Pattern = pattern!(
-    r"(?i)^(?:the )?(?P<noun>(?:[a-z-]+ ){0,2}[a-z-]+) with (?:the )?(?P<most>highest|largest|biggest|greatest|most|lowest|smallest|least|fewest)\b"
-);
 
 /// Words that can follow "up" or "down" in "is revenue up in 2031?".
 const AFTER_DIRECTION: &str =
@@ -134,30 +110,6 @@ pub(crate) fn written_out(tables: &Tables, question: &str) -> String {
     out
 }
 
-/// A question about a report that says "the quarter" for its latest one. A slash between spaces
-/// divides.
-fn asked_plainly(tables: &Tables, question: &str) -> String {
-    if !tables.is_report() {
-        return question.to_owned();
-    }
-    let this = |found: &Captures<'_>| {
-        // The year of a quarterly report is not over.
-        let unit = found["unit"].to_lowercase();
-        let known = match unit.as_str() {
-            "year" => tables.is_annual(),
-            "quarter" => !tables.is_annual(),
-            _ => true,
-        };
-        if known {
-            format!("the {unit}")
-        } else {
-            found[0].to_owned()
-        }
-    };
-    let question = question.replace(" / ", " divided by ");
-    THIS_PERIOD.replace_all(&question, this).into_owned()
-}
-
 /// Splits a question about tables into tokens. Periods and fixed phrases are found first, then the
 /// longest name or cue at each word.
 pub(crate) fn read(tables: &Tables, question: &str) -> Vec<Token> {
@@ -200,23 +152,6 @@ pub(crate) fn read(tables: &Tables, question: &str) -> Vec<Token> {
     }
     tokens.take_marks(usize::MAX);
     tokens.out
-}
-
-/// The question with one spelling for the same thing, and without adverbs that change nothing.
-fn simplified(tables: &Tables, question: &str) -> String {
-    let mut question = STATES.replace_all(question, "usa ").into_owned();
-    if tables.is_report() {
-        question = ADVERBS.replace_all(&question, "").into_owned();
-        // A label with the word may be meant by it.
-        if !tables.says(&stem("closing")) {
-            question = CLOSING.replace_all(&question, "ending $of").into_owned();
-        }
-    }
-    let question = OF_YEARS.replace_all(&question, "which year ");
-    let question = WHICH_SHARE.replace_all(&question, "what $of");
-    NOUN_WITH
-        .replace_all(&question, "which $noun had the $most")
-        .into_owned()
 }
 
 /// For each "per share" or "per unit" in a question, the place of "per" and where "share" begins.

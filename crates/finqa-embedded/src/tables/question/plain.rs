@@ -1,0 +1,76 @@
+//! Rewrites phrases of a question into the plain words that the other files of this folder read.
+
+use finqa_core::pattern;
+use finqa_core::text::Pattern;
+use regex::Captures;
+
+use crate::reading::text::stem;
+use crate::tables::page::Tables;
+use crate::tables::words::STATES;
+
+/// Adverbs inside the name of a figure that do not change it: "taxes actually paid".
+static ADVERBS: Pattern = pattern!(r"(?i)\b(?:actually|really|exactly|approximately|roughly)\b ?");
+
+/// "Closing" before a balance, which is one at the end of a period: "the closing cash balance".
+static CLOSING: Pattern = pattern!(r"(?i)\bclosing (?P<of>(?:[\w&'-]+ ){0,3}balances?)\b");
+
+/// "Which of the last three years", which is read as "which year".
+static OF_YEARS: Pattern = pattern!(
+    r"(?i)\bwhich of (?:the )?(?:last |past )?(?:(?:two|three|four|five) )?(?:(?:fiscal )?years? ?|fiscal )"
+);
+
+/// The period of a report: "this quarter", "the latest year", "latest balance sheet".
+static THIS_PERIOD: Pattern = pattern!(
+    r"(?i)\b(?:this|(?:the )?(?:latest|most recent)) (?:fiscal )?(?P<unit>quarter|year|balance sheet)\b"
+);
+
+/// "Which share of", which is read as "what share of".
+static WHICH_SHARE: Pattern =
+    pattern!(r"(?i)\bwhich (?P<of>(?:share|portion|part|proportion|percentage|fraction) of)\b");
+
+/// A request for the first of some parts or periods without a verb, which is read as "which segment
+/// had the highest": "the segment with the highest sales".
+static NOUN_WITH: Pattern = pattern!(
+    r"(?i)^(?:the )?(?P<noun>(?:[a-z-]+ ){0,2}[a-z-]+) with (?:the )?(?P<most>highest|largest|biggest|greatest|most|lowest|smallest|least|fewest)\b"
+);
+
+/// A question about a report that says "the quarter" for its latest one. A slash between spaces
+/// divides.
+pub(super) fn asked_plainly(tables: &Tables, question: &str) -> String {
+    if !tables.is_report() {
+        return question.to_owned();
+    }
+    let this = |found: &Captures<'_>| {
+        // The year of a quarterly report is not over.
+        let unit = found["unit"].to_lowercase();
+        let known = match unit.as_str() {
+            "year" => tables.is_annual(),
+            "quarter" => !tables.is_annual(),
+            _ => true,
+        };
+        if known {
+            format!("the {unit}")
+        } else {
+            found[0].to_owned()
+        }
+    };
+    let question = question.replace(" / ", " divided by ");
+    THIS_PERIOD.replace_all(&question, this).into_owned()
+}
+
+/// The question with one spelling for the same thing, and without adverbs that change nothing.
+pub(super) fn simplified(tables: &Tables, question: &str) -> String {
+    let mut question = STATES.replace_all(question, "usa ").into_owned();
+    if tables.is_report() {
+        question = ADVERBS.replace_all(&question, "").into_owned();
+        // A label with the word may be meant by it.
+        if !tables.says(&stem("closing")) {
+            question = CLOSING.replace_all(&question, "ending $of").into_owned();
+        }
+    }
+    let question = OF_YEARS.replace_all(&question, "which year ");
+    let question = WHICH_SHARE.replace_all(&question, "what $of");
+    NOUN_WITH
+        .replace_all(&question, "which $noun had the $most")
+        .into_owned()
+}
