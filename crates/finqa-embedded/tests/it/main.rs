@@ -14,4 +14,5 @@ mod own_groups;
 mod own_questions;
 mod own_senses;
 mod own_tables;
+mod own_wording;
 mod pages;

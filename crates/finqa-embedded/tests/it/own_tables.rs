@@ -25,11 +25,15 @@ pub(crate) fn document(table: &str) -> Arc<Document> {
     })
 }
 
-pub(crate) fn answer(
+fn answer(document: &Arc<Document>, history: &[HistoryEntry], text: &str) -> EmbeddedAnswer {
+    find_answer(document, history, text).expect("an answer")
+}
+
+pub(crate) fn find_answer(
     document: &Arc<Document>,
     history: &[HistoryEntry],
     text: &str,
-) -> EmbeddedAnswer {
+) -> Option<EmbeddedAnswer> {
     let analyst = EmbeddedAnalyst::new();
     let question = Question {
         key: QuestionKey {
@@ -45,13 +49,34 @@ pub(crate) fn answer(
         text: text.to_owned(),
         history: history.to_vec(),
     };
-    analyst
-        .answer(&analyst.index(document), &question)
-        .expect("an answer")
+    analyst.answer(&analyst.index(document), &question)
 }
 
 pub(crate) fn printed(answer: &EmbeddedAnswer) -> String {
     print(&answer.best.value, answer.best.unit, answer.best.in_percent)
+}
+
+/// Asks the questions of each table.
+pub(crate) fn check(tables: &[Questions]) {
+    let mut wrong = Vec::new();
+    for (table, questions) in tables {
+        for (question, expected) in *questions {
+            let found = find_answer(&document(table), &[], question);
+            let shown = found.as_ref().map_or_else(String::new, printed);
+            // Without an answer, there is no reason either.
+            let doubt = found
+                .as_ref()
+                .map_or(Some(""), |found| found.doubt.as_deref());
+            let right = match expected {
+                Is(answer) => shown == *answer && doubt.is_none(),
+                Unsure(why) => doubt.is_some_and(|doubt| doubt.contains(why)),
+            };
+            if !right {
+                wrong.push(format!("{question}: {shown}, {doubt:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 const YEARS: &str = ";2035;2034;2033;2032;2031

@@ -53,6 +53,25 @@ impl DirectAnswer {
         self
     }
 
+    /// A name with its figure as a second value, if that is asked for.
+    pub(crate) fn with_figure(self, asked: bool) -> Self {
+        if !asked {
+            return self;
+        }
+        let values: Vec<String> = self
+            .label
+            .clone()
+            .into_iter()
+            .chain(self.printed())
+            .collect();
+        let label = Some(values.join("; "));
+        Self {
+            label,
+            values,
+            ..self
+        }
+    }
+
     /// The cells that the answer is computed from.
     pub(crate) fn places(&self) -> impl Iterator<Item = Place> {
         self.exprs().flat_map(places)

@@ -4,12 +4,15 @@ use finqa_core::pattern;
 use finqa_core::text::Pattern;
 
 use super::direct_answer::DirectAnswer;
+use crate::reading::outflow::names_cost;
+use crate::reading::text::stem;
 use crate::tables::find::{FigureExpr, places};
 use crate::tables::page::table::ReportTable;
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::marks::{RELATIVE_TIME, YEAR_AGO};
+use crate::tables::question::plain::JUDGES;
 use crate::tables::question::request::{Asked, Operation};
-use crate::tables::words::lists;
+use crate::tables::words::{Stems, is_light, lists};
 
 /// A comparison with the year before that people usually expect in percent.
 static YEAR_ON_YEAR: Pattern = pattern!(r"\b(?:year[- ](?:over|on)[- ]year|yoy|y[-/]o?-?y)\b");
@@ -50,6 +53,12 @@ static CONSOLIDATED: Pattern = pattern!(r"(?i)(?:^|[^-\w])consolidated\b");
 /// label need not have "held", and many labels have "sale".
 static HELD_FOR_SALE: Pattern = pattern!(r"(?i)\bheld[- ]for[- ]sale\b");
 
+/// Words of labels of which the highest figure is the best, if a label has no others.
+static GOOD: Stems = Stems::new(
+    "sales revenue turnover income profit earnings ebit ebitda margin gross operating orders \
+    output umsatz gewinn ergebnis",
+);
+
 /// Words by which a question asks for the change as an amount and not in percent. "illion" is the
 /// end of "million" and "billion".
 const OF_AMOUNTS: [&str; 7] = [
@@ -69,6 +78,7 @@ impl Tables {
             .or_else(|| beyond_yes(asked, &lower))
             .or_else(|| supposed(&lower))
             .or_else(|| self.two_totals(asked, &lower, answer))
+            .or_else(|| self.judged(text, answer))
             .or_else(|| self.relative_time(&lower, &answer.expr));
         let doubt = asks_other.map(Doubt::Missing).or(answer.doubt.take());
         answer.doubt = doubt.or_else(|| {
@@ -76,6 +86,33 @@ impl Tables {
             days.or_else(|| in_percent(asked, &lower))
                 .map(Doubt::Missing)
         });
+    }
+
+    /// The doubt about the highest figure of a single table as the best one: high costs are bad,
+    /// and of many other figures it is not known.
+    fn judged(&self, text: &str, answer: &DirectAnswer) -> Option<String> {
+        let said = JUDGES.captures(text).filter(|_| self.is_single_table())?;
+        let word = said.get(0)?.as_str();
+        if self.says(&stem(&word.to_lowercase())) {
+            return None;
+        }
+        let is_good = |at| {
+            let mut labels = self.labels_of(at).filter(|label| !label.words.is_empty());
+            let good = |word: &String| is_light(word) || GOOD.contains(word);
+            labels.any(|label| !label.total && label.words.iter().all(good))
+        };
+        let costs = |at| {
+            let title = self.table(at).is_some_and(|table| {
+                let title: Vec<&str> = table.title.iter().map(String::as_str).collect();
+                names_cost(&title.join(" "))
+            });
+            title || self.labels_of(at).any(|label| names_cost(&label.name))
+        };
+        let unclear = match said.name("either") {
+            Some(_) => !answer.places().all(is_good),
+            None => answer.places().any(costs),
+        };
+        unclear.then(|| format!("{word:?} may be the highest or the lowest"))
     }
 
     /// The doubt about one row as the answer for two totals: "total liabilities and total equity".

@@ -74,12 +74,7 @@ impl Tables {
                 let pair = self.pair(asked)?;
                 (compound(pair.clone(), of)?, pair.into())
             }
-            Operation::Sum => {
-                let parts = self.all_of(operands)?;
-                let sum = self.sum(&parts)?;
-                let found = answer("sum", sum.expr, UnitKind::Number);
-                (found.or_doubt(sum.doubt), parts)
-            }
+            Operation::Sum => self.sum_of_all(operands)?,
             Operation::Average => {
                 self.check_totals(of)?;
                 let parts = self.all_of(operands)?;
@@ -87,7 +82,8 @@ impl Tables {
                 (average(&parts)?.or_doubt(self.shares_time(&parts)), parts)
             }
             Operation::Extreme { largest, which } => {
-                return self.extreme(of, *largest, which.as_ref());
+                let found = self.extreme(of, *largest, which.as_ref());
+                return found.map(|one| one.with_figure(asked.with_figure));
             }
             Operation::Ranked(ranking) => {
                 return match self.ranked(of, ranking, &asked.left_out) {
@@ -101,6 +97,14 @@ impl Tables {
             }
         };
         Ok(self.doubted(answer, asked, &amounts))
+    }
+
+    /// The sum of the figures of operands, and these.
+    fn sum_of_all(&self, operands: &[Operand]) -> TableResult<(DirectAnswer, Vec<Amount>)> {
+        let parts = self.all_of(operands)?;
+        let sum = self.sum(&parts)?;
+        let found = answer("sum", sum.expr, UnitKind::Number);
+        Ok((found.or_doubt(sum.doubt), parts))
     }
 
     /// The change of a figure or the difference of two, and these two.

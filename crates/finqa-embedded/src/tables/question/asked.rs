@@ -5,7 +5,7 @@ use super::operands::{SHARES, complete_pair, has, listed, operand, says, split};
 use super::rank_question;
 use super::request::{Asked, Operation, Which};
 use super::token::{Token, TokenRole};
-use super::two_requests::{add_figure, and_how, compared, on_year};
+use super::two_requests::{add_figure, and_how, and_how_much, compared, on_year};
 use crate::reading::cues::{CHANGES, Cue};
 use crate::tables::words::{VERBS, is_light, lists};
 
@@ -142,9 +142,12 @@ pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
     let of_time = matches!(wanted_answer(tokens), Some((Which::Period(_), _)))
         && has(tokens, &[Cue::Largest, Cue::Smallest]);
     let yes_no = tokens.first()?.is_in(YES_NO) || has(tokens, &[Cue::Or]) && !of_time;
-    if !yes_no && let Some(extreme) = extreme(tokens, single) {
+    let with_figure = and_how_much(tokens).filter(|_| single);
+    let of_name = with_figure.unwrap_or(tokens);
+    if !yes_no && let Some(extreme) = extreme(of_name, single) {
         return extreme.map(|asked| Asked {
-            unused: and_how(tokens).into_iter().collect(),
+            with_figure: with_figure.is_some(),
+            unused: and_how(of_name).into_iter().collect(),
             ..asked
         });
     }

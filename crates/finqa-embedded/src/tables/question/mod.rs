@@ -8,7 +8,7 @@ pub(super) mod named_statement;
 pub(super) mod names;
 pub(super) mod operand;
 pub(super) mod operands;
-mod plain;
+pub(super) mod plain;
 pub(super) mod rank_question;
 pub(super) mod request;
 mod spelling;

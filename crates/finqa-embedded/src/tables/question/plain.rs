@@ -1,12 +1,15 @@
 //! Rewrites phrases of a question into the plain words that the other files of this folder read.
 
+use std::sync::LazyLock;
+
 use finqa_core::pattern;
+use finqa_core::regex;
 use finqa_core::text::Pattern;
-use regex::Captures;
+use regex::{Captures, Regex};
 
 use crate::reading::text::stem;
 use crate::tables::page::Tables;
-use crate::tables::words::STATES;
+use crate::tables::words::{STATES, plain_stems};
 
 /// Adverbs inside the name of a figure that do not change it: "taxes actually paid".
 static ADVERBS: Pattern = pattern!(r"(?i)\b(?:actually|really|exactly|approximately|roughly)\b ?");
@@ -33,6 +36,61 @@ static WHICH_SHARE: Pattern =
 static NOUN_WITH: Pattern = pattern!(
     r"(?i)^(?:the )?(?P<noun>(?:[a-z-]+ ){0,2}[a-z-]+) with (?:the )?(?P<most>highest|largest|biggest|greatest|most|lowest|smallest|least|fewest)\b"
 );
+
+/// Phrases of questions about a single table, each with a plain one. A phrase stays if a label has
+/// one of its words.
+#[rustfmt::skip] // A table: rustfmt would break its rows.
+const PLAINLY: &[(&str, &str)] = &[
+    // Courtesy around a question. Only phrases that limit nothing: "for the UK" would.
+    (concat!(
+        r"^(?:(?:hello|hi|hey|good (?:morning|afternoon|evening|day))(?: there| all)?[,.!]* +",
+        r"|i(?:'d| would) (?:like|love|be (?:grateful|glad|happy)) |i (?:want|need) ",
+        r"|i(?:'m| am| was)? wonder(?:ing)? |to (?:know|see) |(?:if )?(?:could|can|would) you ",
+        r"|(?:if )?you (?:could|can|would) |do you know |(?:please|kindly|just|quickly),? ",
+        r"|(?:tell|show|give) (?:me|us) |(?:work|find) out |(?:calculate|compute|look up|find) )+",
+    ), ""),
+    (concat!(
+        r"(?:[,.!?;]* *\b(?:for (?:me|us)|please|(?:many )?thanks(?: a lot| in advance)?",
+        r"|thank you(?: (?:very|so) much)?|cheers))+[.!? ]*$",
+    ), "?"),
+    (r"\b(?:came|come|comes|worked|works|turned|turns) out (?:at|as|to be)\b", "is"),
+    (r"\b(?:sits|stands|stood)\b", "is"),
+    (r"\bstill ", ""),
+    (concat!(
+        r"^(?:what (?:was|is) )?(?:the |our )?",
+        r"(best|strongest|highest|worst|weakest|lowest) (year|quarter|month) (?:for|of|by)\b",
+    ), "which $2 had the $1"),
+    (r"\b(?:best|strongest)\b", "highest"),
+    (r"\b(?:worst|weakest|poorest)\b", "lowest"),
+];
+
+/// Words that judge a figure. After those in the group, a high one may be good or bad.
+pub(crate) static JUDGES: Pattern = pattern!(
+    r"(?i)\b(?:(?P<either>best|worst|poorest)|strongest|weakest|(?:stärkste|schwächste)[nrsm]?)\b"
+);
+
+type Phrases = Vec<(Regex, &'static str)>;
+
+static PLAIN_PHRASES: LazyLock<Phrases> = LazyLock::new(|| phrases(PLAINLY));
+
+fn phrases(list: &[(&str, &'static str)]) -> Phrases {
+    let list = list.iter();
+    list.map(|(form, plain)| (regex!(&format!("(?i){form}")), *plain))
+        .collect()
+}
+
+/// The question with the phrases of a list replaced, apart from those that have a word of a label.
+fn replaced(tables: &Tables, question: String, list: &Phrases) -> String {
+    list.iter().fold(question, |question, (form, plain)| {
+        let replace = |found: &Captures<'_>| {
+            let said = plain_stems(&found[0]).iter().any(|stem| tables.says(stem));
+            let mut out = String::new();
+            found.expand(plain, &mut out);
+            if said { found[0].to_owned() } else { out }
+        };
+        form.replace_all(&question, replace).into_owned()
+    })
+}
 
 /// A question about a report that says "the quarter" for its latest one. A slash between spaces
 /// divides.
@@ -67,6 +125,8 @@ pub(super) fn simplified(tables: &Tables, question: &str) -> String {
         if !tables.says(&stem("closing")) {
             question = CLOSING.replace_all(&question, "ending $of").into_owned();
         }
+    } else {
+        question = replaced(tables, question, &PLAIN_PHRASES);
     }
     let question = OF_YEARS.replace_all(&question, "which year ");
     let question = WHICH_SHARE.replace_all(&question, "what $of");

@@ -17,6 +17,8 @@ pub(crate) struct Asked {
     pub(crate) since: bool,
     /// The figure that is asked for besides its change: "sales in 2031 and their growth".
     pub(crate) figure: Option<Operand>,
+    /// True if a question for a name asks for its figure too: "which month was it, and how much?"
+    pub(crate) with_figure: bool,
     /// Words that ask for something that was not read. The answer is then only a guess.
     pub(crate) unused: Vec<String>,
     /// Stems of the parts that a ranking leaves out: "apart from the United States".
@@ -40,6 +42,7 @@ impl Asked {
             relative: false,
             since: false,
             figure: None,
+            with_figure: false,
             unused: Vec::new(),
             left_out: Vec::new(),
         }

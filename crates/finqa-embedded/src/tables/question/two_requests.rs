@@ -107,6 +107,22 @@ pub(super) fn and_how(tokens: &[Token]) -> Option<String> {
     Some(format!("and {}", asks.text))
 }
 
+/// The tokens before "and how much was it?", if nothing else is behind "and".
+pub(super) fn and_how_much(tokens: &[Token]) -> Option<&[Token]> {
+    let at = tokens
+        .iter()
+        .rposition(|token| token.cue() == Some(Cue::And))?;
+    let (before, behind) = tokens.split_at(at);
+    let texts: Vec<&str> = behind.iter().map(|token| token.text.as_str()).collect();
+    let asks = match texts.get(1..)? {
+        ["how", "much" | "many", rest @ ..] | ["what", rest @ ..] => {
+            matches!(rest, [] | ["was" | "is", "it" | "that"])
+        }
+        _ => false,
+    };
+    asks.then_some(before)
+}
+
 /// Words of a question about several periods that ask for something else than the figure of each, or
 /// leave open which periods are meant; `None` if there are none.
 pub(crate) fn unclear_periods(asked: &Asked, tokens: &[Token]) -> Option<String> {

@@ -1,0 +1,44 @@
+//! Ways in which people ask about their own tables. All tables are invented.
+
+use super::own_questions::Expected::{Is, Unsure};
+use super::own_questions::Questions;
+use super::own_tables::check;
+
+#[rustfmt::skip] // Tables: rustfmt would indent their lines.
+const MONTHS: &[Questions] = &[
+    ("Costs 2031 (EUR);January;February;March;April
+Rent;500;500;520;520
+Heating;90;110;70;40
+Total;590;610;590;560", &[
+        ("Hello, could you tell me the rent in February please?", Is("500")),
+        ("Good morning! I would like to know what heating was in March. Many thanks", Is("70")),
+        ("What did heating come out at in April?", Is("40")),
+        ("Hi, the rent for the UK in March please", Unsure("uk")),
+        ("Which month had the highest total, and how much was it?", Is("February; 610")),
+        ("Which month had the lowest heating and what was it?", Is("April; 40")),
+        ("Which month had the lowest rent and how much was it?", Unsure("are equal")),
+        ("Which month was the weakest for heating?", Unsure("may be the highest or the lowest")),
+        ("When was heating at its worst?", Unsure("may be the highest or the lowest")),
+    ]),
+    ("Shop;Jan;Feb;Mar
+Revenue;40;70;60
+Staff turnover;3;9;4
+Notebooks;12;14;19", &[
+        ("Which month was best for revenue?", Is("Feb")),
+        ("In which month was revenue weakest?", Is("Jan")),
+        ("What was the best month for revenue?", Is("Feb")),
+        ("Which month was the strongest for notebooks?", Is("Mar")),
+        ("Which month was best for notebooks?", Unsure("may be the highest or the lowest")),
+        ("When was staff turnover at its worst?", Unsure("may be the highest or the lowest")),
+    ]),
+    ("Team;Best month;Sales
+Red;4;90
+Blue;2;70", &[
+        ("What was the best month of Red?", Is("4")),
+    ]),
+];
+
+#[test]
+fn courtesy_and_words_for_high_and_low_are_read() {
+    check(MONTHS);
+}
