@@ -42,3 +42,25 @@ Blue;2;70", &[
 fn courtesy_and_words_for_high_and_low_are_read() {
     check(MONTHS);
 }
+
+#[rustfmt::skip] // Tables: rustfmt would indent their lines.
+const GERMAN: &[Questions] = &[
+    ("Monat;Laden Nord;Laden Süd;Summe
+Januar;40;20;60
+Februar;38;26;64
+März;45;21;66
+Mai;41;22;63", &[
+        ("What was the total in March?", Is("66")),
+        ("What was Laden Nord in May?", Is("41")),
+        ("Wie hoch war Laden Süd im Februar?", Is("26")),
+        ("Welcher Monat war insgesamt am höchsten?", Is("März")),
+        ("In welchem Monat war Laden Süd am niedrigsten?", Is("Januar")),
+        ("Wie hoch war der Gewinn im Mai?", Unsure("gewinn")),
+        ("Wie hoch war Laden Nord im Juni?", Unsure("")),
+    ]),
+];
+
+#[test]
+fn months_and_questions_are_read_in_german() {
+    check(GERMAN);
+}

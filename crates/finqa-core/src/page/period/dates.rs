@@ -13,7 +13,8 @@ use crate::text::Pattern;
 
 static DATE: LazyLock<Regex> = LazyLock::new(|| {
     let month = "(?:january|february|march|april|may|june|july|august|september|october|november\
-        |december|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)";
+        |december|januar|februar|m\u{e4}rz|mai|juni|juli|oktober|dezember\
+        |jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)";
     let year = r"(?:19|20)\d\d";
     let nth = "(?:st|nd|rd|th)?";
     // The letter means actual, budgeted, expected, forecast or projected: "FY2024A", "1Q25E".
@@ -210,8 +211,10 @@ impl<'t> FoundDate<'t> {
 /// True if "may" between these texts is the month and not the verb.
 fn is_month_may(before: &str, after: &str) -> bool {
     let last = before.split_whitespace().last().unwrap_or_default();
-    lists("about in of from to and for since until than between", last)
-        || before.trim().is_empty() && after.trim().is_empty()
+    lists(
+        "about in of from to and for since until than between with vs",
+        last,
+    ) || before.trim().is_empty() && after.trim().is_empty()
 }
 
 /// The last two digits of the second year in "2019-2021" or "2019-21".
@@ -271,9 +274,15 @@ fn is_range(text: &str, first: &Range<usize>, from: usize, end: usize, day: Opti
     JOINS.is_match(gap) && (day.is_some() || dash || opened && closed)
 }
 
-/// The number of a month, by the first three letters of its name.
+/// The number of a month, by the first three letters of its English or German name.
 fn month_of(word: &str) -> Option<u8> {
-    let short = word.get(..3)?;
+    let short = match word.get(..3)? {
+        "m\u{e4}" => "mar",
+        "mai" => "may",
+        "okt" => "oct",
+        "dez" => "dec",
+        short => short,
+    };
     let at = MONTHS.iter().position(|month| month.starts_with(short))?;
     u8::try_from(at + 1).ok()
 }

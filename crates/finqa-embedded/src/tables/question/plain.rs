@@ -64,14 +64,53 @@ const PLAINLY: &[(&str, &str)] = &[
     (r"\b(?:worst|weakest|poorest)\b", "lowest"),
 ];
 
+/// German phrases and words of questions, each with an English one. A word that a label has stays.
+#[rustfmt::skip] // A table: rustfmt would break its rows.
+const IN_ENGLISH: &[(&str, &str)] = &[
+    (r"\bum wie ?viel\b", "by how much"),
+    (r"\bwie ?viele?\b", "how much"),
+    (r"\b(?:wie hoch|was) (?:war|waren|ist|sind)\b", "what was"),
+    (r"\bwelche[rsnm]?\b", "which"),
+    (r"\bmonat\b", "month"),
+    (r"\bjahre?\b", "year"),
+    (r"\berste[ns]? quartal\b", "first quarter"),
+    (r"\bzweite[ns]? quartal\b", "second quarter"),
+    (r"\bdritte[ns]? quartal\b", "third quarter"),
+    (r"\bvierte[ns]? quartal\b", "fourth quarter"),
+    (r"\bquartal\b", "quarter"),
+    (r"\b(?:am )?(?:höchste|größte|stärkste)[nrsm]?\b", "highest"),
+    (r"\b(?:am )?(?:niedrigste|geringste|kleinste|schwächste)[nrsm]?\b", "lowest"),
+    (r"\b(?:insgesamt|gesamt)\b", "total"),
+    (r"\b(?:im )?(?:durchschnittlich(?:e[nrs]?)?|durchschnitt|mittel)\b", "average"),
+    (r"\bin prozent\b|\bprozent\b", "percent"),
+    (r"\bveränderung\b", "change"),
+    (r"\b(?:gestiegen|gewachsen)\b", "rise"),
+    (r"\b(?:gesunken|gefallen)\b", "fall"),
+    (r"\bmehr\b", "more"),
+    (r"\bweniger\b", "less"),
+    (r"\bals\b", "than"),
+    (r"\bund\b", "and"),
+    (r"\bbis\b", "to"),
+    (r"\bvon\b", "from"),
+    (r"\b(?:war|waren|ist|sind)\b", "was"),
+    (r"\b(?:hat|haben)\b", "has"),
+    (r"\b(?:der|die|das|den|dem|des|im|am|wir|uns|unsere?[ns]?|gemacht)\b", "the"),
+];
+
 /// Words that judge a figure. After those in the group, a high one may be good or bad.
 pub(crate) static JUDGES: Pattern = pattern!(
     r"(?i)\b(?:(?P<either>best|worst|poorest)|strongest|weakest|(?:stärkste|schwächste)[nrsm]?)\b"
 );
 
+/// Words with which a German question asks.
+static GERMAN: Pattern = pattern!(
+    r"(?i)\b(?:wie ?(?:viele?|hoch)|welche[rsnm]?|was (?:war|waren|ist)|gesamt|insgesamt)\b"
+);
+
 type Phrases = Vec<(Regex, &'static str)>;
 
 static PLAIN_PHRASES: LazyLock<Phrases> = LazyLock::new(|| phrases(PLAINLY));
+static ENGLISH_PHRASES: LazyLock<Phrases> = LazyLock::new(|| phrases(IN_ENGLISH));
 
 fn phrases(list: &[(&str, &'static str)]) -> Phrases {
     let list = list.iter();
@@ -127,6 +166,9 @@ pub(super) fn simplified(tables: &Tables, question: &str) -> String {
         }
     } else {
         question = replaced(tables, question, &PLAIN_PHRASES);
+        if GERMAN.is_match(&question) {
+            question = replaced(tables, question, &ENGLISH_PHRASES);
+        }
     }
     let question = OF_YEARS.replace_all(&question, "which year ");
     let question = WHICH_SHARE.replace_all(&question, "what $of");
