@@ -82,7 +82,9 @@ impl Tables {
     /// question that is not understood is read as one for the figure that its words name.
     fn asked(&self, tokens: &[Token], text: &str) -> Option<Asked> {
         if self.is_single_table() {
-            return asked::read(tokens, true);
+            // A formula with several signs is no single operation.
+            let spelled = || self.spelled(text).map(|_| asked::guess(tokens));
+            return asked::read(tokens, true).or_else(spelled);
         }
         let said = !tokens.iter().any(Token::is_earlier);
         let whole = said.then(|| self.whole_label(text)).flatten();

@@ -64,3 +64,25 @@ Mai;41;22;63", &[
 fn months_and_questions_are_read_in_german() {
     check(GERMAN);
 }
+
+#[rustfmt::skip] // Tables: rustfmt would indent their lines.
+const FORMULAS: &[Questions] = &[
+    ("EUR thousand;2032;2031
+Operating cash flow;80;70
+Capital expenditure;(30);(25)
+Bank loan;200;210
+Overdraft;15;
+Cash;40;35", &[
+        ("Free cash flow in 2032, meaning operating cash flow less capital expenditure", Is("50")),
+        ("What was net debt in 2032, i.e. bank loan plus overdraft less cash?", Is("175")),
+        ("What was net debt in 2031, i.e. bank loan plus overdraft less cash?", Unsure("debt")),
+        ("What was net debt in 2032, i.e. bank loan plus leases less cash?", Unsure("debt")),
+        ("Free cash flow in 2032, i.e. operating cash flow plus capital expenditure", Unsure("")),
+        ("What was net debt, i.e. bank loan less cash?", Unsure("")),
+    ]),
+];
+
+#[test]
+fn a_formula_in_the_question_is_computed() {
+    check(FORMULAS);
+}

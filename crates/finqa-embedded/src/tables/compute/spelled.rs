@@ -17,7 +17,7 @@ use crate::tables::words::{SaidWord, VERBS, is_light, lists};
 /// The mark or words between a measure and its formula: "net debt, i.e. …". Without the words, a
 /// comma may also be one of a list.
 static BEGINS: Pattern = pattern!(
-    r"(?i)(?P<mark> ?\(|[,:;] | [-\u{2013}\u{2014}] )(?P<said>(?P<taken>taking|using|counting) |(?:i\.e\.,?|that is,?|meaning|defined as|calculated as|computed as|adding up|adding|=) )?"
+    r"(?i)(?P<mark> ?\(|[,:;] | [-\u{2013}\u{2014}] )(?P<said>so |(?P<taken>taking|using|counting) |(?:i\.e\.,?|that is,?|meaning|defined as|calculated as|computed as|adding up|adding|=) )?"
 );
 
 /// Words between dividend and divisor.
@@ -85,7 +85,7 @@ impl Tables {
     ) -> Option<Spelled> {
         let plainly = !said && mark.starts_with([',', ';']);
         // What begins with a digit is a year or a figure ("at December 31, 2031"), not a formula.
-        if self.is_single_table() || formula.starts_with(|c: char| c.is_ascii_digit()) {
+        if formula.starts_with(|c: char| c.is_ascii_digit()) {
             return None;
         }
         // "Net cash (cash less debt) at December 31"
@@ -97,7 +97,8 @@ impl Tables {
         // "Free cash flow (operating cash flow less capex)?" needs no question word. One word may
         // precede it: "And what was …".
         let asks = main.iter().take(2).any(|one| one.is_in("what how"));
-        if !(asks || mark == "(" && known_formula(&name).is_some()) {
+        let meant = said && self.is_single_table();
+        if !(asks || meant || mark == "(" && known_formula(&name).is_some()) {
             return None;
         }
         let signed = OVER.is_match(formula) || has(&question::read(self, formula), SIGNS);
@@ -250,7 +251,17 @@ impl Tables {
         let sum = |terms: &[(Operand, bool)]| {
             let terms = terms.iter();
             let found = terms.map(|(of, minus)| Some((self.figure(of, None).ok()?, *minus)));
-            self.add_up(found.collect::<Option<_>>()?)
+            let mut found: Vec<(Amount, bool)> = found.collect::<Option<_>>()?;
+            for (one, _) in found.iter_mut().filter(|_| self.is_single_table()) {
+                self.check_comparable(std::slice::from_ref(one)).ok()?;
+                one.doubt = one.doubt.take().or(self.scale_doubt(one));
+            }
+            let mut added = found.iter().filter(|(_, minus)| !minus);
+            let turned = added.next().map(|(one, _)| one.turned);
+            if added.any(|(one, _)| Some(one.turned) != turned) {
+                return None;
+            }
+            self.add_up(found)
         };
         let above = sum(&of.above)?;
         if of.below.is_empty() {
