@@ -301,7 +301,7 @@ Operating unit C;5", &[
         ("which item was most under budget?", Unsure("under")),
         ("which item was most above budget?", Unsure("above")),
         ("which item was furthest below budget?", Unsure("")),
-        ("how much over the budget was food?", Unsure("over")),
+        ("how much over the budget was cleaning?", Unsure("cleaning")),
         ("which item had the largest budget?", Is("Rent")),
     ]),
     ("Year;Sales\n2030;100\n2031;140", &[

@@ -86,3 +86,35 @@ Cash;40;35", &[
 fn a_formula_in_the_question_is_computed() {
     check(FORMULAS);
 }
+
+#[rustfmt::skip] // Tables: rustfmt would indent their lines.
+const PLANS: &[Questions] = &[
+    ("Item;Budget 2031;Actual 2031;Actual 2030
+Energy;200;230;210
+Wages;900;880;870
+Insurance;50;50;45
+Postage;10;;9", &[
+        ("How far over budget were we on energy in 2031?", Is("30")),
+        ("How much under budget was wages in 2031?", Is("20")),
+        ("By how much did energy exceed its budget in 2031?", Is("30")),
+        ("Was energy over budget in 2031?", Is("yes")),
+        ("Did wages stay within budget in 2031?", Is("yes")),
+        ("Did energy stay within budget in 2031?", Is("no")),
+        ("Was insurance within budget in 2031?", Unsure("both figures are equal")),
+        ("Was insurance over budget in 2031?", Is("no")),
+        ("How far under budget was energy in 2031?", Unsure("not lower, but higher")),
+        ("Was postage within budget in 2031?", Unsure("no figure of 2031")),
+        ("Was energy over budget in 2030?", Unsure("no figure of 2030")),
+        ("Was energy over budget?", Unsure("no period")),
+    ]),
+    ("Item;Budget;Actual;Over budget
+Energy;200;230;30
+Wages;900;880;-20", &[
+        ("How much over budget was energy?", Unsure("several figures fit")),
+    ]),
+];
+
+#[test]
+fn a_figure_is_compared_with_its_budget() {
+    check(PLANS);
+}

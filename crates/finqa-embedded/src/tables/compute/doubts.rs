@@ -79,6 +79,7 @@ impl Tables {
             .or_else(|| supposed(&lower))
             .or_else(|| self.two_totals(asked, &lower, answer))
             .or_else(|| self.judged(text, answer))
+            .or_else(|| equals_limit(asked, &lower, answer))
             .or_else(|| self.relative_time(&lower, &answer.expr));
         let doubt = asks_other.map(Doubt::Missing).or(answer.doubt.take());
         answer.doubt = doubt.or_else(|| {
@@ -221,6 +222,14 @@ fn supposed(lower: &str) -> Option<String> {
     let who = found.name("who")?.as_str();
     let polite = who == "you" || found.name("asks").is_none() && lists("i we like", who);
     (!polite).then(|| format!("the question asks what {:?} be", &found["modal"]))
+}
+
+/// The doubt about "within budget" if a figure is equal to its budget: it is not lower.
+fn equals_limit(asked: &Asked, lower: &str, answer: &DirectAnswer) -> Option<String> {
+    let leaves = answer.expr.leaves();
+    let equal = matches!(leaves.as_slice(), [a, b] if (a.value - b.value).abs() <= 0.0);
+    let within = asked.operation == Operation::Compare && lower.contains("within");
+    (within && equal).then(|| "both figures are equal".to_owned())
 }
 
 /// The doubt about a comparison of two figures as the answer to a question that also names a

@@ -107,14 +107,47 @@ static GERMAN: Pattern = pattern!(
     r"(?i)\b(?:wie ?(?:viele?|hoch)|welche[rsnm]?|was (?:war|waren|ist)|gesamt|insgesamt)\b"
 );
 
+/// Comparisons of an actual figure with its plan, as comparisons of two figures. [`IN_PLANS`] has the
+/// words in capitals.
+#[rustfmt::skip] // A table: rustfmt would break its rows.
+const BESIDE_PLAN: &[(&str, &str)] = &[
+    (r"^HOW OVER PLAN BE (?P<of>.+)$", "how much higher was actual $of than $plan $of"),
+    (r"^HOW UNDER PLAN BE (?P<of>.+)$", "how much lower was actual $of than $plan $of"),
+    (r"^HOW BE(?P<of>.+?) OVER PLAN(?P<behind>.*)$",
+        "how much higher was actual $of$behind than $plan $of$behind"),
+    (r"^HOW BE(?P<of>.+?) UNDER PLAN(?P<behind>.*)$",
+        "how much lower was actual $of$behind than $plan $of$behind"),
+    (r"^BE(?P<of>.+?) OVER PLAN(?P<behind>.*)$",
+        "was actual $of$behind higher than $plan $of$behind"),
+    (r"^BE(?P<of>.+?) UNDER PLAN(?P<behind>.*)$",
+        "was actual $of$behind lower than $plan $of$behind"),
+];
+
+/// The parts of the forms in [`BESIDE_PLAN`].
+#[rustfmt::skip] // A table: rustfmt would break its rows.
+const IN_PLANS: [(&str, &str); 5] = [
+    ("HOW", "(?:by )?how (?:far|much)"),
+    ("OVER", "(?:(?:go|come in) )?(?:over|above|exceed)"),
+    ("UNDER", "(?:(?:stay|come in|remain) )?(?:under|below|within)"),
+    ("PLAN", r"(?:(?:the|our|its|their) )?(?P<plan>budget|plan)\b"),
+    ("BE", r"(?:was|were|is|are|did|have|has)\b(?: (?:we|they|it|go|been|on|for|with)\b)*"),
+];
+
 type Phrases = Vec<(Regex, &'static str)>;
 
 static PLAIN_PHRASES: LazyLock<Phrases> = LazyLock::new(|| phrases(PLAINLY));
 static ENGLISH_PHRASES: LazyLock<Phrases> = LazyLock::new(|| phrases(IN_ENGLISH));
+static PLAN_PHRASES: LazyLock<Phrases> = LazyLock::new(|| phrases(BESIDE_PLAN));
 
 fn phrases(list: &[(&str, &'static str)]) -> Phrases {
     let list = list.iter();
-    list.map(|(form, plain)| (regex!(&format!("(?i){form}")), *plain))
+    let form = |form: &str| {
+        let parts = IN_PLANS.iter();
+        parts.fold(format!("(?i){form}"), |form, (name, part)| {
+            form.replace(name, part)
+        })
+    };
+    list.map(|(of, plain)| (regex!(&form(of)), *plain))
         .collect()
 }
 
@@ -129,6 +162,25 @@ fn replaced(tables: &Tables, question: String, list: &Phrases) -> String {
         };
         form.replace_all(&question, replace).into_owned()
     })
+}
+
+/// A question about how a figure keeps to its plan, if labels have the words for both and none for
+/// the difference, as in "Over budget".
+fn beside_plan(tables: &Tables, question: &str) -> String {
+    let bare = question.trim_end_matches(['?', ' ', '.']);
+    let of_difference = ["over", "under", "above", "below", "within", "variance"];
+    let printed = of_difference.iter().any(|word| tables.says(&stem(word)));
+    let plan = ["budget", "plan"]
+        .iter()
+        .find(|word| tables.says(&stem(word)));
+    let known = tables.says(&stem("actual")) && plan.is_some() && !printed;
+    let form = PLAN_PHRASES
+        .iter()
+        .find(|(form, _)| known && form.is_match(bare));
+    form.map_or_else(
+        || question.to_owned(),
+        |(form, plain)| form.replace(bare, *plain).into_owned(),
+    )
 }
 
 /// A question about a report that says "the quarter" for its latest one. A slash between spaces
@@ -169,6 +221,7 @@ pub(super) fn simplified(tables: &Tables, question: &str) -> String {
         if GERMAN.is_match(&question) {
             question = replaced(tables, question, &ENGLISH_PHRASES);
         }
+        question = beside_plan(tables, &question);
     }
     let question = OF_YEARS.replace_all(&question, "which year ");
     let question = WHICH_SHARE.replace_all(&question, "what $of");
