@@ -118,3 +118,42 @@ Wages;900;880;-20", &[
 fn a_figure_is_compared_with_its_budget() {
     check(PLANS);
 }
+
+#[rustfmt::skip] // Tables: rustfmt would indent their lines.
+const IN_GROUPS: &[Questions] = &[
+    ("Department;Line;2031;2032
+IT;Wages;710;690
+IT;Travel;30;20
+HR;Wages;300;310
+HR;Travel;15;
+Sales;Wages;400;410
+Sales;Wages abroad;40;45
+Sales;Rent;40;50", &[
+        ("total wages in 2032", Is("1410")),
+        ("What were total wages across all departments in 2031?", Is("1410")),
+        ("total wages", Unsure("no period")),
+        ("total travel in 2031", Is("45")),
+        ("total travel in 2032", Unsure("says more")),
+        ("wages in 2031", Unsure("several figures fit")),
+    ]),
+    ("Region;Line;Budget 2031;2031
+North;Costs;7;8
+South;Costs;9;9
+Total;Costs;16;17", &[
+        ("total costs in 2031", Unsure("")),
+    ]),
+    ("Region;Line;2031;2032
+North;Costs;7;8
+South;Costs;9;9
+Company;Costs;16;17
+North;Staff;3;3
+South;Staff;2;2
+Company;Staff;5;5", &[
+        ("total costs in 2031", Unsure("")),
+    ]),
+];
+
+#[test]
+fn a_line_of_all_groups_is_added_up() {
+    check(IN_GROUPS);
+}

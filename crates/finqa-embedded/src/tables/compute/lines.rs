@@ -4,12 +4,12 @@
 use std::collections::HashSet;
 
 use crate::tables::find::fit::FitFigure;
-use crate::tables::find::{Amount, keep, spelled};
-use crate::tables::page::table::{Label, ReportTable};
+use crate::tables::find::{Amount, common_period, keep, spelled};
+use crate::tables::page::table::{Label, ReportRow, ReportTable};
 use crate::tables::page::{Doubt, TableResult, Tables, missing, missing_if, open_if};
 use crate::tables::question::operand::Operand;
 use crate::tables::question::request::Which;
-use crate::tables::words::{SaidWord, is_light, is_loose, lists_stem, same_word};
+use crate::tables::words::{SaidWord, is_light, is_loose, lists_stem, plain_stems, same_word};
 
 /// Words of a corner that do not say what the rows are, so that any noun may mean them.
 const GENERIC: &str = "item line name description category million thousand billion usd eur tsd";
@@ -91,6 +91,52 @@ impl Tables {
         let totals = rows.filter(|(_, row)| row.label.total).count();
         let several = of.total && of.spans.len() < 2 && totals > 1 && self.is_single_table();
         missing_if(several, "the table has several totals")
+    }
+
+    /// The figures of a line that several groups of a single table have: "total wages" for "IT,
+    /// Wages" and "HR, Wages". The question may name what the groups are: "across all departments".
+    pub(crate) fn in_groups(&self, of: &Operand) -> TableResult<Vec<Amount>> {
+        let table = self.tables.first().filter(|table| table.single);
+        let table = table.ok_or(Doubt::Open)?;
+        let groups = table.columns.first().map(|first| &first.label);
+        let mut of = of.without_total();
+        of.words
+            .retain(|word| !groups.is_some_and(|first| first.says(&word.stem)));
+        self.check_words(&of)?;
+        let readings = of.meant_readings();
+        let period = common_period([&of]);
+        let line = |row: usize| {
+            let (_, line) = table.rows.get(row)?.printed.split_once(", ")?;
+            Some(line)
+        };
+        // All words of the line are asked for, and none of the group.
+        let named = |one: &FitFigure| {
+            let column = table.columns.get(one.place.column);
+            let words = plain_stems(line(one.place.row).unwrap_or_default());
+            let met = |asked: &Vec<String>| {
+                let said = |word: &String| {
+                    words.contains(word) || column.is_some_and(|column| column.label.says(word))
+                };
+                asked.iter().all(said) && words.iter().all(|word| asked.contains(word))
+            };
+            !words.is_empty() && self.fits(one.period, period) && readings.iter().any(met)
+        };
+        let found: Vec<FitFigure> = table.figures().filter(named).collect();
+        let first = *found.first().ok_or(Doubt::Open)?;
+        let alike = |one: &FitFigure| {
+            one.place.column == first.place.column && line(one.place.row) == line(first.place.row)
+        };
+        let rows = || (1..table.rows.len()).filter(|row| line(*row) == line(first.place.row));
+        let is_total = |row: &ReportRow| row.label.total || row.may_be_name;
+        let totals = rows().any(|row| table.rows.get(row).is_some_and(is_total));
+        // A group without a figure may be missing, and one that is a total has the others.
+        if totals || !found.iter().all(alike) || rows().count() != found.len() || found.len() < 2 {
+            return Err(Doubt::Open);
+        }
+        let amounts = found
+            .into_iter()
+            .map(|one| self.amount(one).ok_or(Doubt::Open));
+        amounts.collect()
     }
 
     /// The lines of a single table whose labels have the operand's words. Plans are dropped from a

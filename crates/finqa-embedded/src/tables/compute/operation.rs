@@ -190,7 +190,8 @@ impl Tables {
     fn one(&self, of: &Operand) -> TableResult<Amount> {
         open_if(!of.is_named() && !of.total)?;
         self.figure(of, None).or_else(|why| {
-            let parts = (of.total && self.is_single_table()).then(|| self.in_labels(of, None));
+            let parts = (of.total && self.is_single_table())
+                .then(|| self.in_labels(of, None).or_else(|_| self.in_groups(of)));
             self.sum(&parts.and_then(Result::ok).ok_or(why)?)
         })
     }
