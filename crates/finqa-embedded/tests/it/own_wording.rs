@@ -157,3 +157,37 @@ Company;Staff;5;5", &[
 fn a_line_of_all_groups_is_added_up() {
     check(IN_GROUPS);
 }
+
+#[rustfmt::skip] // Tables: rustfmt would indent their lines.
+const PERIODS: &[Questions] = &[
+    ("Costs;January;February;March;May;Total
+Heating;80;60;30;15;185
+Water;10;11;12;13;46", &[
+        ("How much did heating change in March compared with the month before?", Is("-30")),
+        ("Heating in February versus the previous month, in percent", Is("-25.0%")),
+        ("How much more was heating in May than the month before?", Unsure("")),
+        ("How much did heating change in January compared with the month before?", Unsure("")),
+        ("How much did heating change in March compared with the quarter before?", Unsure("")),
+        ("How much did heating change compared with the month before?", Unsure("")),
+    ]),
+    ("EUR thousand;2033;2032;2031
+Sales;90;80;70
+Wages;4;6;5", &[
+        ("total wages over the three years", Is("15")),
+        ("average sales over the three years?", Is("80")),
+        ("total wages over the five years", Unsure("")),
+        ("What were sales in both years?", Unsure("may be any of")),
+    ]),
+    ("EUR thousand;31.12.2032;31.12.2031
+Stocks;30;25
+Loans;12;14", &[
+        ("What were stocks in both years?", Is("30; 25")),
+        ("Loans in both years", Is("12; 14")),
+        ("What were loans in both months?", Unsure("")),
+    ]),
+];
+
+#[test]
+fn phrases_for_periods_are_read_by_those_of_the_table() {
+    check(PERIODS);
+}

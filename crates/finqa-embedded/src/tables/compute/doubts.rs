@@ -11,6 +11,7 @@ use crate::tables::page::table::ReportTable;
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::marks::{RELATIVE_TIME, YEAR_AGO};
 use crate::tables::question::plain::JUDGES;
+use crate::tables::question::plain_periods::{BOTH, with_periods};
 use crate::tables::question::request::{Asked, Operation};
 use crate::tables::words::{Stems, is_light, lists};
 
@@ -133,7 +134,12 @@ impl Tables {
     fn relative_time(&self, lower: &str, expr: &FigureExpr) -> Option<String> {
         // "Versus the prior year" is the year before the figure's own.
         let lower = YEAR_AGO.replace_all(lower, " ");
-        let time = RELATIVE_TIME.find(&lower)?.as_str();
+        let mut lower = lower.into_owned();
+        if self.is_single_table() {
+            lower = with_periods(self, &lower);
+        }
+        let both = BOTH.find(&lower).filter(|_| self.is_single_table());
+        let time = both.or_else(|| RELATIVE_TIME.find(&lower))?.as_str();
         if time.starts_with("last") && time.ends_with("year") && self.is_annual() {
             return None;
         }

@@ -300,7 +300,7 @@ impl Tables {
         let single = self.is_single_table();
         let mut spans = of.spans.clone();
         if !single || since {
-            spans.sort_by_key(|span| span.end);
+            spans.sort_by_key(|span| span.order());
         }
         spans.iter().try_for_each(|span| self.check_period(*span))?;
         let all = self.periods_of(0);

@@ -36,8 +36,15 @@ impl Tables {
         let mut spans = self.series_of(of, Some(months), table);
         let count = count.unwrap_or(spans.len());
         match spans.len().checked_sub(count) {
-            // The latest of them.
-            Some(more) => of.of_spans(spans.split_off(more)),
+            // The latest of them. In a single table, they are in its order.
+            Some(more) => {
+                let mut latest = spans.split_off(more);
+                let columns = self.tables.iter().take(1).flat_map(|table| &table.columns);
+                let printed = columns.filter_map(|column| column.label.period);
+                let order: Vec<Period> = printed.filter(|_| self.is_single_table()).collect();
+                latest.sort_by_key(|span| order.iter().position(|own| own == span));
+                of.of_spans(latest)
+            }
             None => of.clone(),
         }
     }

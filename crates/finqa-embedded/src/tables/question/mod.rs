@@ -9,6 +9,7 @@ pub(super) mod names;
 pub(super) mod operand;
 pub(super) mod operands;
 pub(super) mod plain;
+pub(super) mod plain_periods;
 pub(super) mod rank_question;
 pub(super) mod request;
 mod spelling;

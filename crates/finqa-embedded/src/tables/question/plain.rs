@@ -7,6 +7,7 @@ use finqa_core::regex;
 use finqa_core::text::Pattern;
 use regex::{Captures, Regex};
 
+use super::plain_periods::with_periods;
 use crate::reading::text::stem;
 use crate::tables::page::Tables;
 use crate::tables::words::{STATES, plain_stems};
@@ -56,6 +57,11 @@ const PLAINLY: &[(&str, &str)] = &[
     (r"\b(?:came|come|comes|worked|works|turned|turns) out (?:at|as|to be)\b", "is"),
     (r"\b(?:sits|stands|stood)\b", "is"),
     (r"\bstill ", ""),
+    (r"\bcompares? (?:with|to)\b", "compared with"),
+    (concat!(
+        r"\b(?:at|by|as of|as at) (?:the )?",
+        r"(?:end of(?: the)?(?: year)?|year[- ]end)(?: of)?\b",
+    ), "in"),
     (concat!(
         r"^(?:what (?:was|is) )?(?:the |our )?",
         r"(best|strongest|highest|worst|weakest|lowest) (year|quarter|month) (?:for|of|by)\b",
@@ -221,7 +227,7 @@ pub(super) fn simplified(tables: &Tables, question: &str) -> String {
         if GERMAN.is_match(&question) {
             question = replaced(tables, question, &ENGLISH_PHRASES);
         }
-        question = beside_plan(tables, &question);
+        question = with_periods(tables, &beside_plan(tables, &question));
     }
     let question = OF_YEARS.replace_all(&question, "which year ");
     let question = WHICH_SHARE.replace_all(&question, "what $of");
