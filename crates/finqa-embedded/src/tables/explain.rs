@@ -30,6 +30,7 @@ impl Asked {
             Operation::Compound => "compound growth rate",
             Operation::Sum => "sum",
             Operation::Average => "average",
+            Operation::Exists => "whether there is an amount",
             Operation::Compare => "compare, yes or no",
             Operation::Larger { largest: true } => "which of two is larger",
             Operation::Larger { largest: false } => "which of two is smaller",

@@ -191,3 +191,27 @@ Loans;12;14", &[
 fn phrases_for_periods_are_read_by_those_of_the_table() {
     check(PERIODS);
 }
+
+#[rustfmt::skip] // Tables: rustfmt would indent their lines.
+const EXISTENCE: &[Questions] = &[
+    ("Overheads (EUR);January;February;March
+Insurance;-;300;-
+Repairs;;80;40
+Refunds;0;5;0
+Net profit;10;20;-", &[
+        ("Did we pay any insurance in January?", Is("no")),
+        ("Did we pay any insurance in February?", Is("yes")),
+        ("Have they had any refunds in March?", Is("no")),
+        ("Was there a refund in February?", Is("yes")),
+        ("Did we pay any repairs in January?", Unsure("")),
+        ("Did we pay any insurance?", Is("yes")),
+        ("Did we pay any insurance for cars in February?", Unsure("cars")),
+        ("Did we have any net profit in January?", Unsure("")),
+        ("Did we have a loss in January?", Unsure("")),
+    ]),
+];
+
+#[test]
+fn an_amount_of_zero_or_a_dash_is_none() {
+    check(EXISTENCE);
+}

@@ -70,6 +70,7 @@ impl Tables {
             }
             Operation::Difference => self.difference(asked, operands)?,
             Operation::Ratio => return self.ratio_in_each(asked, operands),
+            Operation::Exists => self.exists(of)?,
             Operation::Compound => {
                 let pair = self.pair(asked)?;
                 (compound(pair.clone(), of)?, pair.into())
@@ -105,6 +106,18 @@ impl Tables {
         let sum = self.sum(&parts)?;
         let found = answer("sum", sum.expr, UnitKind::Number);
         Ok((found.or_doubt(sum.doubt), parts))
+    }
+
+    /// Whether there is an amount, as in "did we pay any rent in May?", and that amount. A dash
+    /// says that there is none, an empty cell says nothing. Results are left out: "any profit" may
+    /// be below zero.
+    fn exists(&self, of: &Operand) -> TableResult<(DirectAnswer, Vec<Amount>)> {
+        let found = self.figure(of, None);
+        let found = found.or_else(|why| self.dash(of).ok_or(why))?;
+        let result = found.place().is_some_and(|at| self.is_signed(at)) || of.says("loss");
+        open_if(result || found.number() < 0.0)?;
+        let expr = operations::greater(found.expr.clone(), FigureExpr::constant(0));
+        Ok((answer("comparison", expr, UnitKind::YesNo), vec![found]))
     }
 
     /// The change of a figure or the difference of two, and these two.

@@ -3,6 +3,7 @@
 
 use finqa_core::page::period::Period;
 
+use super::{Amount, AmountKind, FigureExpr, common_period, leaf};
 use crate::tables::page::table::{Place, ReportTable};
 use crate::tables::page::{TableResult, Tables, missing};
 use crate::tables::question::operand::{Operand, Phrasing};
@@ -133,6 +134,23 @@ impl Tables {
         };
         let figures = figures.filter(|one| self.fits(one.period, asked));
         figures.filter_map(fit).collect()
+    }
+
+    /// The only dash that fits an operand in full, as an amount of zero; `None` otherwise.
+    pub(crate) fn dash(&self, of: &Operand) -> Option<Amount> {
+        let dashes = self.tables.iter().flat_map(|table| {
+            let rows = table.body();
+            rows.flat_map(move |(r, row)| row.dashes.iter().map(move |c| table.unknown(r, *c)))
+        });
+        let mut found = self.fitting(dashes, &of.readings(), common_period([of]));
+        found.retain(|one| one.full && one.unqualified);
+        let [only] = found[..] else { return None };
+        let zero = FigureExpr::Leaf(leaf("0", only.place)?);
+        let at = Some(only);
+        Some(Amount {
+            at,
+            ..Amount::computed(zero, AmountKind::Number, None)
+        })
     }
 
     /// Checks that no cell that could not be read fits the operand in full, and better than every

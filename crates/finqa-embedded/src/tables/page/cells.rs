@@ -98,7 +98,7 @@ impl ReportRow {
     /// True for a row without figures, which is a heading of the rows below it. A row of dashes is
     /// not one.
     pub(super) fn is_heading(&self) -> bool {
-        !self.has_dash && self.cells.iter().all(Option::is_none) && self.unread.is_empty()
+        self.dashes.is_empty() && self.cells.iter().all(Option::is_none) && self.unread.is_empty()
     }
 }
 

@@ -98,8 +98,8 @@ pub(crate) struct ReportRow {
     pub(crate) unit: String,
     /// The figures, with the percentage and the scale that labels and captions state.
     pub(crate) cells: Vec<Option<CellNumber>>,
-    /// True if a cell is a dash, which means that there is no amount.
-    pub(crate) has_dash: bool,
+    /// Columns of cells with a dash, which means that there is no amount.
+    pub(crate) dashes: Vec<usize>,
     /// Columns of cells that look like figures but could not be read, each with the reason.
     pub(crate) unread: Vec<(usize, Box<str>)>,
 }
@@ -227,7 +227,9 @@ impl ReportTable {
                 figure.scale = table.scale_at(at, c).filter(|_| !figure.percent);
                 Some(figure)
             };
-            read.has_dash = cells.iter().any(|cell| cell.kind == CellKind::Dash);
+            let dashes = cells.iter().enumerate();
+            let dashes = dashes.filter(|(_, cell)| cell.kind == CellKind::Dash);
+            read.dashes = dashes.map(|(c, _)| c).collect();
             read.cells = cells.iter().enumerate().map(figure).collect();
             let unread = cells.iter().enumerate();
             let unread = unread.filter_map(|(c, cell)| Some((c, cell.unread()?.into())));

@@ -69,7 +69,7 @@ const NEUTRAL: &[Cue] = &[
 
 // The last form has no cue, so it reads what no form before it does.
 #[rustfmt::skip] // A table: rustfmt would give each of its rows eight lines.
-static FORMS: [Form; 27] = [
+static FORMS: [Form; 28] = [
     // yes/no, cues, places of the operands, operation, may be relative, further cues
     Form(true, &[Cue::More], Sides(Cue::Or), Operation::Larger { largest: true }, false, &[]),
     Form(true, LOWER, Sides(Cue::Or), Operation::Larger { largest: false }, false, &[]),
@@ -79,6 +79,7 @@ static FORMS: [Form; 27] = [
     Form(true, &[Cue::Rise, Cue::Improve, Cue::Fall], One, Operation::Compare, false, AGO),
     // "Was A higher than a year ago?": "than" is in the phrase of `YearAgo`.
     Form(true, &[Cue::YearAgo], One, Operation::Compare, false, &[Cue::More, Cue::Less]),
+    Form(true, &[], One, Operation::Exists, false, &[]),
     Form(false, &[Cue::Compound], One, Operation::Compound, false, &[Cue::Growth, Cue::Percent]),
     Form(false, &[Cue::Average], Listed(1), Operation::Average, false, &[]),
     Form(false, &[Cue::AsShareOf], Sides(Cue::AsShareOf), Operation::Ratio, true, PERCENT),
@@ -195,6 +196,9 @@ impl Form {
     fn read(&self, tokens: &[Token], single: bool) -> Option<Asked> {
         let Self(_, cues, places, operation, relative, also) = self;
         if !cues.is_empty() && !has(tokens, cues) {
+            return None;
+        }
+        if *operation == Operation::Exists && !(single && asks_for_any(tokens)) {
             return None;
         }
         let allowed = [*cues, *also, &[Cue::And]].concat();
@@ -331,6 +335,15 @@ fn named_again(left: &[Token], right: &[Token], single: bool) -> Option<Vec<Toke
     let named: Vec<Token> = left.iter().filter(of_word).cloned().collect();
     let (before, after) = (right.get(..at)?, right.get(at + 1..)?);
     (!single && !named.is_empty()).then(|| [before, &named, after].concat())
+}
+
+/// True for "did we pay any rent" and "was there a loan", which ask whether there is an amount.
+fn asks_for_any(tokens: &[Token]) -> bool {
+    let asks = tokens
+        .get(1)
+        .is_some_and(|it| it.is_in("we i they you it there company"));
+    let mut first = tokens.iter().take(6);
+    asks && first.any(|token| token.is_in("any a an"))
 }
 
 /// True if a question takes the figures of a list together: "the total of A and B", "A and B

@@ -386,10 +386,13 @@ impl QuestionWords<'_> {
         let single = self.tables.is_single_table();
         // "Regions" in "both regions" is a filler if no label has it.
         let of_all = matches!(self.before(at), Some("both" | "all"));
+        // "Did we pay any rent?"
+        let verbs = "there we they it company pay paid have had spend spent";
+        let any = word.text == "any" && self.before(at).is_some_and(|it| lists(verbs, it));
         let unsaid = || !word.stems.iter().any(|stem| self.tables.says(stem));
         let polite = lists(POLITE, word.text);
         word.stems.is_empty()
-            || single && (of_all || polite) && unsaid()
+            || single && (of_all || polite || any) && unsaid()
             || FILLERS.contains(word.text)
             || !single && (polite || lists(NOISE, word.text)) && !self.labels.has(&word.range)
     }

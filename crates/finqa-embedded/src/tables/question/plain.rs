@@ -63,6 +63,10 @@ const PLAINLY: &[(&str, &str)] = &[
         r"(?:end of(?: the)?(?: year)?|year[- ]end)(?: of)?\b",
     ), "in"),
     (concat!(
+        r"^(did|have|has|was|were|is|are) (?:we|i|they|you|it|there|the company)",
+        r"(?: pay| paid| have| had| spend| spent)*(?: on| for)? (?:any|an?)\b",
+    ), "$1 there any"),
+    (concat!(
         r"^(?:what (?:was|is) )?(?:the |our )?",
         r"(best|strongest|highest|worst|weakest|lowest) (year|quarter|month) (?:for|of|by)\b",
     ), "which $2 had the $1"),

@@ -68,6 +68,8 @@ pub(crate) enum Operation {
     },
     /// Yes or no: is the first figure larger than the second, or did one rise (fall, if asked)?
     Compare,
+    /// Yes or no: is the figure more than zero?
+    Exists,
     /// The part of a whole that is first by a measure: "which segment grew fastest".
     Ranked(Ranking),
     /// The larger or smaller of two figures: "was A or B larger?"
