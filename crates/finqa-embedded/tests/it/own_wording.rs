@@ -215,3 +215,44 @@ Net profit;10;20;-", &[
 fn an_amount_of_zero_or_a_dash_is_none() {
     check(EXISTENCE);
 }
+
+#[rustfmt::skip] // Tables: rustfmt would indent their lines.
+const TOTALS_AND_YEARS: &[Questions] = &[
+    ("Overheads (EUR);January;February;March;Total
+Rent;50;50;52;152
+Water;4;6;5;15
+Premises subtotal;54;56;57;167
+Phone;9;8;7;24
+Office subtotal;9;8;7;24
+Total;63;64;64;191", &[
+        ("Which month had the lowest total overheads?", Is("January")),
+        ("What is the average monthly rent?", Is("50.667")),
+        ("average rent per month", Is("50.667")),
+        ("monthly rent in March", Is("52")),
+        ("What is the monthly rent?", Unsure("no period")),
+        ("average quarterly rent", Unsure("3 months")),
+    ]),
+    ("EUR thousand;Q1;Q2;Q3;Q4;FY 2031
+Sales;10;20;30;40;100
+Tax;1;2;3;4;10
+Profit for the year;2;3;4;5;14", &[
+        ("What were sales for the year?", Is("100")),
+        ("Sales in Q3 versus Q2", Is("10")),
+        ("Sales in Q3 compared with the quarter before, in percent", Is("50.0%")),
+        ("What was our tax rate for the year, so tax over sales?", Is("10.0%")),
+        ("What were sales for the year 2030?", Unsure("no 2030")),
+        ("What was the profit for the year in Q3?", Is("4")),
+    ]),
+    ("EUR thousand;31.12.2032;31.12.2031
+Stocks;30;25
+Loans;12;14", &[
+        ("What were stocks at the end of 2031?", Is("25")),
+        ("Loans at year end 2032", Is("12")),
+        ("Loans at the end of the year", Unsure("no period")),
+    ]),
+];
+
+#[test]
+fn totals_and_years_are_found_beside_their_parts() {
+    check(TOTALS_AND_YEARS);
+}

@@ -47,9 +47,10 @@ impl Tables {
     pub(crate) fn unread(&self, asked: &Asked, figures: &[&FitFigure]) -> Option<Doubt> {
         // "Quarterly sales" are those of a quarter.
         let of_part = |word: &str| {
-            let months = match word {
-                "quarterly" => 3,
-                "monthly" => 1,
+            let unit = word.trim_start_matches("per ").trim_start_matches("a ");
+            let months = match unit {
+                "quarterly" | "quarter" => 3,
+                "monthly" | "month" => 1,
                 _ => return false,
             };
             let mut periods = figures.iter().map(|one| one.period);

@@ -52,6 +52,14 @@ impl Tables {
         if self.is_single_table() && of.total {
             let total = |one: &FitFigure| self.labels_of(one.place).any(|label| label.total);
             keep(&mut all, total);
+            // "The total" is not one of the subtotals.
+            let part = |one: &FitFigure| {
+                self.labels_of(one.place)
+                    .any(|label| label.says("subtotal"))
+            };
+            if !of.says("subtotal") {
+                keep(&mut all, |one| !part(one));
+            }
         }
         // Another statement may have "Depreciation, excluding ..." with another value.
         let every = if of.rows.is_empty() || of.statement.is_some() {

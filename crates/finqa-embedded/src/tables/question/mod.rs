@@ -281,6 +281,10 @@ impl QuestionWords<'_> {
         if self.is_filler(at, word) {
             return (1, TokenRole::Filler);
         }
+        let single = self.tables.is_single_table();
+        if single && lists("monthly quarterly", word.text) && !self.tables.says(word.text) {
+            return (1, TokenRole::PerYear);
+        }
         // "Sales after refunds" means sales net of refunds.
         let follows = before.next_start().is_none_or(|mark| mark > next);
         if !self.tables.is_single_table() && word.text == "after" && at > 0 && follows {
