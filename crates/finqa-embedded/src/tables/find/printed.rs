@@ -132,6 +132,13 @@ impl Tables {
             let least = all.iter().map(|one| one.extra).min();
             all.retain(|one| Some(one.extra) == least);
         }
+        // December, and not the year that ends with it.
+        let month = asked.is_some_and(|of| of.end.month.is_some() && of.end.day.is_none());
+        if self.is_single_table() && month {
+            keep(all, |one| {
+                one.period.map(Period::length) == asked.map(Period::length)
+            });
+        }
         let order = |one: &FitFigure| one.period.map(Period::order);
         let differ = all.iter().any(|one| order(one) != order(&best));
         let unclear = self.is_single_table() && asks_for_latest(asked) && differ;
