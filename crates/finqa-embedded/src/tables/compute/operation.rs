@@ -309,8 +309,8 @@ impl Tables {
     /// The later and the earlier figure of a change, in this order. A single period of the question
     /// is the later one, or the earlier one if `since` is true.
     fn change_operands(&self, of: &Operand, since: bool) -> TableResult<[Amount; 2]> {
-        open_if(!of.is_named())?;
         let single = self.is_single_table();
+        open_if(!(of.is_named() || single && of.total))?;
         let mut spans = of.spans.clone();
         if !single || since {
             spans.sort_by_key(|span| span.order());
