@@ -84,7 +84,8 @@ impl Tables {
         if self.is_single_table() {
             // A formula with several signs is no single operation.
             let spelled = || self.spelled(text).map(|_| asked::guess(tokens));
-            return asked::read(tokens, true).or_else(spelled);
+            let asked = asked::read(tokens, true).map(|asked| self.in_months(asked));
+            return asked.or_else(spelled);
         }
         let said = !tokens.iter().any(Token::is_earlier);
         let whole = said.then(|| self.whole_label(text)).flatten();

@@ -11,6 +11,7 @@
 
 mod example;
 mod own_groups;
+mod own_periods;
 mod own_questions;
 mod own_senses;
 mod own_tables;

@@ -310,7 +310,10 @@ impl Form {
             // "Total" in "the total of A and B" does not ask for a row called total.
             (Operation::Sum, [_, _, ..]) => operands.iter_mut().for_each(|one| one.total = false),
             (Operation::Figure, [of]) if of.spans.len() > 1 && single => {
-                return of.total.then_some(Operation::Sum);
+                // "Rent from April to June" is what these months add up to, unlike "from 2029 to
+                // 2031", which can ask for each year.
+                let months = of.through && of.spans.iter().all(|span| span.length() < 12);
+                return (of.total || months).then_some(Operation::Sum);
             }
             // "The total in each year" can mean one sum or each total.
             (Operation::Figure, [of]) if of.each.is_some() && of.total && single => return None,

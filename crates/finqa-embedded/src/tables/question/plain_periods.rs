@@ -5,6 +5,8 @@ use finqa_core::page::period::{Period, Times};
 use finqa_core::pattern;
 use finqa_core::text::Pattern;
 
+use super::operand::Operand;
+use super::request::{Asked, Operation};
 use crate::tables::page::Tables;
 
 /// A comparison with the period directly before the one that the question names.
@@ -22,6 +24,52 @@ static ALL: Pattern = pattern!(concat!(
 
 /// The whole year, in a table that has its parts too.
 static FOR_YEAR: Pattern = pattern!(r"(?i)\b(?:for|over|in|during) the (?:whole |full )?year\b");
+
+impl Tables {
+    /// Asks for the months of a quarter or half that the table has only by month: for their sum or
+    /// their average. A change in a quarter may be from its first month or from the quarter before.
+    pub(crate) fn in_months(&self, asked: Asked) -> Asked {
+        let adds = [Operation::Figure, Operation::Sum, Operation::Average];
+        let of = asked.only().filter(|_| adds.contains(&asked.operation));
+        let months = of.and_then(|of| match of.spans.as_slice() {
+            [part] => self.months_of(*part),
+            _ => None,
+        });
+        let (Some(of), Some(months)) = (of, months) else {
+            return asked;
+        };
+        let through = Operand {
+            through: true,
+            ..of.of_spans(months.to_vec())
+        };
+        let operation = match asked.operation {
+            Operation::Average => Operation::Average,
+            _ => Operation::Sum,
+        };
+        Asked {
+            operation,
+            operands: vec![through],
+            ..asked
+        }
+    }
+
+    /// The first and the last month of a quarter or half. `None` unless the table has each month
+    /// from January on once, and no period of that length.
+    fn months_of(&self, part: Period) -> Option<[Period; 2]> {
+        let (length, number) = (part.length(), part.quarter?);
+        let (months, longer): (Vec<Period>, Vec<Period>) =
+            (self.periods_of(0).into_iter()).partition(|one| one.length() == 1);
+        let other_year = |one: &Period| part.end.year.is_some() && one.end.year != part.end.year;
+        let unclear = longer.iter().any(|one| one.length() == length)
+            || months.iter().any(other_year)
+            // The fiscal year of a table that begins with another month is not known.
+            || (1..).zip(&months).any(|(at, one)| one.last_month() != at);
+        let from = usize::from(length * (number - 1));
+        let all = months.get(from..from + usize::from(length))?;
+        let ends = all.first().copied().zip(all.last().copied());
+        ends.filter(|_| !unclear).map(<[Period; 2]>::from)
+    }
+}
 
 /// The number of months of a unit of time.
 fn months(unit: &str) -> u8 {
