@@ -1,8 +1,10 @@
-//! Months, quarters and halves in questions about people's own tables. All tables are invented.
+//! Months, quarters and halves in questions about people's own tables, and the words that say no
+//! more than the name of the file. All tables are invented.
 
 use super::own_questions::Expected::{Is, Unsure};
 use super::own_questions::Questions;
-use super::own_tables::check;
+use super::own_tables::{check, document, find_answer, printed};
+use std::sync::Arc;
 
 const BY_MONTH: &str = "Item;Jan;Feb;Mar;Apr;May;Jun;Jul;Aug;Sep;Oct;Nov;Dec;FY 2031
 Fees;10;11;12;13;14;15;16;17;18;19;20;21;186
@@ -25,6 +27,7 @@ const PERIODS: &[Questions] = &[
         ("What were fees in the first half?", Is("75")),
         ("What were average fees in Q3?", Is("17")),
         ("What were fees from April to June?", Is("42")),
+        ("How much did we spend on postage in Q1?", Is("12")),
         ("What were fees in Q2 2030?", Unsure("2030")),
         ("What was cash in Q2?", Unsure("not added up over time")),
         ("What was the margin in Q2?", Unsure("")),
@@ -56,4 +59,90 @@ Fees;10;11;12;34", &[
 #[test]
 fn a_month_is_not_the_year_that_ends_with_it_and_a_quarter_is_its_months() {
     check(PERIODS);
+}
+
+const BY_YEAR: &str = "Year;Bakery;Shop;Total
+2030;30;10;40
+2031;36;9;45";
+
+/// What all figures of a table are, its file's name says.
+#[test]
+fn a_question_may_repeat_the_name_of_the_file() {
+    // The answer that is sure, if there is one.
+    let named = |table: &str, file: &str, question: &str| {
+        let mut document = document(table);
+        Arc::make_mut(&mut document).filename = file.to_owned();
+        let found = find_answer(&document, &[], question)?;
+        found.doubt.is_none().then(|| printed(&found))
+    };
+    for (file, question, expected) in [
+        (
+            "headcount.csv",
+            "What was the headcount of the bakery in 2031?",
+            Some("36"),
+        ),
+        (
+            "headcount.csv",
+            "By how much did the total workforce rise from 2030 to 2031?",
+            Some("5"),
+        ),
+        (
+            "shop_sales.csv",
+            "What were bakery sales in 2030?",
+            Some("30"),
+        ),
+        (
+            "shop_sales.csv",
+            "What was bakery revenue in 2030?",
+            Some("30"),
+        ),
+        // Another figure, and a name of two.
+        ("headcount.csv", "What were bakery sales in 2030?", None),
+        (
+            "sales_and_costs.csv", "What were bakery costs in 2030?", None,
+        ),
+        (
+            "export.csv",
+            "What was the headcount of the bakery in 2031?",
+            None,
+        ),
+    ] {
+        assert_eq!(
+            named(BY_YEAR, file, question).as_deref(),
+            expected,
+            "{file}: {question}"
+        );
+    }
+    // A column may be another figure than the file's name says.
+    let priced = "Item;Price;Stock\nChairs;5;40\nDesks;9;12";
+    assert_eq!(
+        named(priced, "sales.csv", "What were sales of chairs?"),
+        None
+    );
+}
+
+#[rustfmt::skip] // Tables: rustfmt would indent their lines.
+const SPENT: &[Questions] = &[
+    ("Item;2031;2032
+Rent;50;52
+Travel;9;8", &[
+        ("How much did we spend on travel in 2032?", Is("8")),
+        ("How much more went on rent in 2032 than in 2031?", Is("2")),
+        ("How much is left of travel in 2032?", Unsure("left")),
+    ]),
+    ("Item;Budget
+Rent;50
+Travel;9", &[
+        ("How much did we spend on travel?", Unsure("spend")),
+    ]),
+    ("Client;Paid;Open
+Acme;50;7
+Bolt;9;8", &[
+        ("How much has Acme yet to pay?", Unsure("")),
+    ]),
+];
+
+#[test]
+fn words_for_spending_fit_any_cost() {
+    check(SPENT);
 }

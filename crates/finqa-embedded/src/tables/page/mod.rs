@@ -17,7 +17,7 @@ use finqa_core::question::Document;
 use finqa_core::text::Pattern;
 
 use crate::reading::cues::{Cue, cue_at};
-use crate::tables::words::{lists, lists_stem, plain_stems, stems};
+use crate::tables::words::{Stems, has_one_of, is_light, lists, lists_stem, plain_stems, stems};
 use table::{Label, Place, ReportTable, SCOPES};
 use tags::Tag;
 use word_weights::Weights;
@@ -31,6 +31,11 @@ pub(crate) struct Tables {
     /// Stems of the sentences on a page with a single table; empty for a report.
     pub(crate) text: HashSet<String>,
     single: bool,
+    /// Stems that say what all figures of a single table are, such as its file's name: `headcount`.
+    subject: HashSet<String>,
+    /// True for a single table whose figures can be what was spent: none of its labels names a
+    /// plan, a price, a quantity, or what is not paid yet.
+    pub(crate) shows_costs: bool,
     /// The first texts of a report, which may name the company.
     pub(crate) head: String,
     /// True if a table has columns of the group and of the company.
@@ -108,6 +113,8 @@ impl Tables {
             years: FiscalYears::read(&cover, &periods, weekly(document)),
             text: text.flat_map(stems).collect(),
             single,
+            subject: subject(document, &tables),
+            shows_costs: shows_costs(&tables),
             is_list: single && page.tables().any(lists_transactions),
             head: head.fold(String::new(), |all, text| all + " " + text),
             tags: tags::read(document, page.tables()),
@@ -138,6 +145,11 @@ impl Tables {
     /// True if the page is the user's own with one table, and not a report.
     pub(crate) fn is_single_table(&self) -> bool {
         self.single
+    }
+
+    /// True if words say no more than what all figures of a single table are.
+    pub(crate) fn is_subject(&self, words: &[String]) -> bool {
+        words.iter().all(|word| self.subject.contains(word))
     }
 
     /// True if the page is a report, an excerpt of one, or has several tables.
@@ -206,6 +218,57 @@ impl Tables {
         };
         self.tables.iter().all(alike)
     }
+}
+
+/// Stems of labels whose figures are not what was spent.
+static UNSPENT: Stems = Stems::new(
+    "budget plan target forecast price rate quantity qty stock unit hour headcount staff remaining \
+     left open paid unpaid due invoice",
+);
+
+/// True unless a label says no more than that its figures are not what was spent.
+fn shows_costs(tables: &[ReportTable]) -> bool {
+    let is_unspent = |label: &Label| {
+        let mut words = label.words.iter().filter(|word| !is_light(word)).peekable();
+        words.peek().is_some() && words.all(|word| UNSPENT.contains(word))
+    };
+    !tables.iter().flat_map(labels).any(is_unspent)
+}
+
+/// The words of a single table's title and of its file's name, if its rows or its columns have
+/// nothing but periods and totals. Otherwise, a label may name another figure than the title does:
+/// the prices in a file named "sales.csv". "Sales and costs" are two figures, so such a title does
+/// not count.
+fn subject(document: &Document, tables: &[ReportTable]) -> HashSet<String> {
+    let [table] = tables else {
+        return HashSet::new();
+    };
+    let timed = |label: &Label| {
+        label.period.is_some() && label.words.is_empty() || label.total && label.words.len() < 2
+    };
+    let has_figure = |at: usize| {
+        let mut rows = table.body();
+        rows.any(|(_, row)| row.cells.get(at).is_some_and(Option::is_some))
+    };
+    let columns = table.figure_columns().filter(|(at, _)| has_figure(*at));
+    let mut columns = columns.map(|(_, column)| &column.label);
+    let mut rows = table.body().map(|(_, row)| &row.label);
+    if !table.single || !(columns.all(timed) || rows.all(timed)) {
+        return HashSet::new();
+    }
+    let filename = document.filename.as_str();
+    let file = filename.rsplit_once('.').map_or(filename, |(name, _)| name);
+    let heading = document
+        .pre_text
+        .first()
+        .filter(|text| !text.ends_with('.'));
+    let names = [file, heading.map_or("", String::as_str)];
+    let names = names.map(|name| name.replace('_', " "));
+    let names = names
+        .iter()
+        .filter(|name| !has_one_of("and vs versus or by und", name));
+    let words = names.flat_map(|name| plain_stems(name));
+    words.filter(|word| !is_light(word)).collect()
 }
 
 /// True if most rows of a table have a day and a text, such as a shop or a payee.

@@ -28,9 +28,11 @@ use crate::reading::cues::{Cue, cue_at};
 use crate::reading::text::stem;
 use crate::reading::words::long_form;
 use crate::tables::page::Tables;
-use crate::tables::words::{FILLERS, NOISE, POLITE, VERBS, is_light, lists, stems};
+use crate::tables::words::{
+    FILLERS, NOISE, POLITE, REPORT_NOISE, SPEND, VERBS, is_light, lists, stems,
+};
 use marks::{LabelPlaces, Marks};
-use names::name_at;
+use names::{NamedConcept, name_at};
 use plain::{asked_plainly, simplified};
 use token::{Token, TokenRole};
 
@@ -268,6 +270,9 @@ impl QuestionWords<'_> {
             return (1, role);
         }
         if let Some((length, named)) = name {
+            if self.is_subject(named) {
+                return (length, TokenRole::Filler);
+            }
             return (length, TokenRole::Name(named));
         }
         if let Some((cue, length)) = cue {
@@ -291,6 +296,16 @@ impl QuestionWords<'_> {
             return (1, TokenRole::Word(vec!["net".to_owned()]));
         }
         (1, TokenRole::Word(word.stems.clone()))
+    }
+
+    /// True if all figures of a single table are the one that is named: "workforce" in a file named
+    /// "headcount.csv".
+    fn is_subject(&self, named: NamedConcept) -> bool {
+        let stems = || named.concept.names.iter().map(|name| &name.stems);
+        let said = |stems: &Vec<String>| stems.iter().all(|word| self.tables.says(word));
+        self.tables.is_single_table()
+            && stems().any(|stems| self.tables.is_subject(stems))
+            && !stems().any(said)
     }
 
     /// Where a word begins; `usize::MAX` behind the last one.
@@ -387,18 +402,23 @@ impl QuestionWords<'_> {
     }
 
     fn is_filler(&self, at: usize, word: &Word<'_>) -> bool {
-        let single = self.tables.is_single_table();
+        if word.stems.is_empty() || FILLERS.contains(word.text) {
+            return true;
+        }
+        let polite = lists(POLITE, word.text) || lists(NOISE, word.text);
+        let spends = lists(SPEND, word.text);
+        if self.tables.is_report() {
+            let noise = polite || spends || lists(REPORT_NOISE, word.text);
+            return noise && !self.labels.has(&word.range);
+        }
         // "Regions" in "both regions" is a filler if no label has it.
         let of_all = matches!(self.before(at), Some("both" | "all"));
         // "Did we pay any rent?"
         let verbs = "there we they it company pay paid have had spend spent";
         let any = word.text == "any" && self.before(at).is_some_and(|it| lists(verbs, it));
-        let unsaid = || !word.stems.iter().any(|stem| self.tables.says(stem));
-        let polite = lists(POLITE, word.text);
-        word.stems.is_empty()
-            || single && (of_all || polite || any) && unsaid()
-            || FILLERS.contains(word.text)
-            || !single && (polite || lists(NOISE, word.text)) && !self.labels.has(&word.range)
+        let spends = spends && self.tables.shows_costs;
+        let filler = of_all || any || polite || spends || self.tables.is_subject(&word.stems);
+        filler && !word.stems.iter().any(|stem| self.tables.says(stem))
     }
 
     /// The text of the word before a word.

@@ -11,7 +11,7 @@ use crate::reading::similarity;
 use crate::reading::text::stem;
 use crate::reading::words::{is_stop, is_weak, long_form};
 use crate::tables::page::{Tables, labels};
-use crate::tables::words::{FILLERS, NOISE, POLITE, VERBS};
+use crate::tables::words::{FILLERS, NOISE, POLITE, REPORT_NOISE, SPEND, VERBS};
 
 /// Fewest letters of a word that is corrected, because a shorter one is close to several words.
 const LEAST: usize = 6;
@@ -19,7 +19,7 @@ const LEAST: usize = 6;
 /// The words of questions, without those of labels.
 static OF_QUESTIONS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     let names = written_names().flat_map(str::split_whitespace);
-    let lists = [NOISE, POLITE, VERBS]
+    let lists = [NOISE, REPORT_NOISE, SPEND, POLITE, VERBS]
         .into_iter()
         .flat_map(str::split_whitespace);
     let words = names.chain(lists).chain(cue_words());
