@@ -28,6 +28,10 @@ const PERIODS: &[Questions] = &[
         ("What were average fees in Q3?", Is("17")),
         ("What were fees from April to June?", Is("42")),
         ("How much did we spend on postage in Q1?", Is("12")),
+        // Several periods are answered one by one, unless their sum may be meant.
+        ("What were fees in May and June?", Is("14; 15")),
+        ("What was cash in January, March and May?", Is("50; 52; 54")),
+        ("How much did we spend on postage in May and June?", Unsure("")),
         ("What were fees in Q2 2030?", Unsure("2030")),
         ("What was cash in Q2?", Unsure("not added up over time")),
         ("What was the margin in Q2?", Unsure("")),

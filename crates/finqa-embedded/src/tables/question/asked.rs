@@ -222,7 +222,7 @@ impl Form {
             // A percentage that is asked for is then the result, not a printed figure.
             one.percent &= !divided;
         }
-        let applied = self.applied(&mut operands, single)?;
+        let applied = self.applied(&mut operands, single, tokens)?;
         if let Some(first) = operands.first_mut().filter(|_| lower) {
             first.falls = true;
         }
@@ -300,7 +300,12 @@ impl Form {
     }
 
     /// The operation on these operands, which it adapts. `None` if it cannot be applied to them.
-    fn applied(&self, operands: &mut Vec<Operand>, single: bool) -> Option<Operation> {
+    fn applied(
+        &self,
+        operands: &mut Vec<Operand>,
+        single: bool,
+        tokens: &[Token],
+    ) -> Option<Operation> {
         let Self(_, _, _, operation, ..) = self;
         match (operation, operands.as_mut_slice()) {
             // A list with "total" as an item is not a sum.
@@ -313,7 +318,11 @@ impl Form {
                 // "Rent from April to June" is what these months add up to, unlike "from 2029 to
                 // 2031", which can ask for each year.
                 let months = of.through && of.spans.iter().all(|span| span.length() < 12);
-                return (of.total || months).then_some(Operation::Sum);
+                if of.total || months {
+                    return Some(Operation::Sum);
+                }
+                // "How much was paid in 2030 and 2031?" may ask for the sum.
+                return (!of.through && !says(tokens, "much many")).then_some(Operation::Figure);
             }
             // "The total in each year" can mean one sum or each total.
             (Operation::Figure, [of]) if of.each.is_some() && of.total && single => return None,
