@@ -46,24 +46,25 @@ pub(crate) const POLITE: &str = "can could will shall so such then here now also
     need want see say show shows showed know give get find look looking me currently according \
     expressed terms compare";
 
-/// Words of questions that do not change what is asked. People put them around the name of a
-/// figure: "how much went out the door for rent".
-pub(crate) const NOISE: &str = "about around bring bringing brings brought far go goes going gone \
-    gets got getting into lay laid let onto put puts quite so stood take taken takes taking took \
-    thanks thank toward towards use used using went";
+/// Words of questions that do not change what is asked.
+pub(crate) const NOISE: &str =
+    "about around far into let onto quite so thank thanks toward towards";
 
-/// Further ones, which are ignored in questions about reports. In a small table, they can mean
-/// another figure: "how much is left?", "how much do we owe?"
+/// Further ones, which are ignored in questions about reports. People put them around the name of a
+/// figure: "how much went out the door for rent". In a small table, they can mean another figure:
+/// "how much is left?", "how many people did we take on?"
 pub(crate) const REPORT_NOISE: &str = "should may might must would again away back bad \
-    big carry carrying carried charge charged door fast good handed hold held holding incur \
-    incurred keep kept large left order out outlay overall pass post posted quick quickly rapidly \
-    sit size strongly whole win worldwide within high huge lot lots money dollar \
+    big bring bringing brings brought carry carrying carried charge charged door fast gets got \
+    getting good handed hold held holding incur incurred keep kept lay large left order out outlay \
+    overall pass post posted puts quick quickly rapidly sit size stood strongly take taken \
+    takes took use using whole win worldwide within high huge lot lots money dollar \
     dollars usd only still yet statement statements sheet sheets balance printed sum level \
     levels invest invested owe owed owes own airline insurer retailer \
     manufacturer";
 
-/// Words for what is spent. Any cost can be meant by them.
-pub(crate) const SPEND: &str = "spend spending spends spent pay pays paying";
+/// Words for what is spent on something. Any cost can be meant by them.
+pub(crate) const SPEND: &str =
+    "spend spending spends spent pay pays paying go goes going gone went put laid";
 
 /// Verbs between the whole and the part: "what share of sales came from A?"
 pub(crate) const VERBS: &str = "is was are were comes came come made did do does has had have \

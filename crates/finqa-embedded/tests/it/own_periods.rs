@@ -118,6 +118,14 @@ fn a_question_may_repeat_the_name_of_the_file() {
         );
     }
     // A column may be another figure than the file's name says.
+    assert_eq!(
+        named(
+            "Team;2031\nSales;50\nOffice;9",
+            "headcount.csv",
+            "How much did we spend on sales in 2031?"
+        ),
+        None
+    );
     let priced = "Item;Price;Stock\nChairs;5;40\nDesks;9;12";
     assert_eq!(
         named(priced, "sales.csv", "What were sales of chairs?"),
@@ -133,6 +141,23 @@ Travel;9;8", &[
         ("How much did we spend on travel in 2032?", Is("8")),
         ("How much more went on rent in 2032 than in 2031?", Is("2")),
         ("How much is left of travel in 2032?", Unsure("left")),
+    ]),
+    // An income is not spent, and people are not money.
+    ("Item;Mar;Apr
+Income;90;95
+Rent;50;52
+Trips;9;8", &[
+        ("How much did we spend in total in April?", Unsure("spend")),
+        ("What did we spend most on in April?", Unsure("")),
+        ("How much did we spend on trips in April?", Is("8")),
+        ("What was rent until April?", Unsure("until")),
+        ("How many people did trips take on in April?", Unsure("take")),
+    ]),
+    ("Team;2031;2032
+Sales;50;52
+Office;9;8
+Stores;7;7", &[
+        ("How many people worked in both teams in 2031?", Unsure("both")),
     ]),
     ("Item;Budget
 Rent;50

@@ -13,7 +13,7 @@ use crate::tables::question::marks::{RELATIVE_TIME, YEAR_AGO};
 use crate::tables::question::plain::JUDGES;
 use crate::tables::question::plain_periods::{BOTH, with_periods};
 use crate::tables::question::request::{Asked, Operation};
-use crate::tables::words::{Stems, is_light, lists};
+use crate::tables::words::{Stems, has_one_of, is_light, lists};
 
 /// A comparison with the year before that people usually expect in percent.
 static YEAR_ON_YEAR: Pattern = pattern!(r"\b(?:year[- ](?:over|on)[- ]year|yoy|y[-/]o?-?y)\b");
@@ -81,7 +81,8 @@ impl Tables {
             .or_else(|| self.two_totals(asked, &lower, answer))
             .or_else(|| self.judged(text, answer))
             .or_else(|| equals_limit(asked, &lower, answer))
-            .or_else(|| self.relative_time(&lower, &answer.expr));
+            .or_else(|| self.relative_time(&lower, &answer.expr))
+            .or_else(|| more_than_both(asked, &lower, answer));
         let doubt = asks_other.map(Doubt::Missing).or(answer.doubt.take());
         answer.doubt = doubt.or_else(|| {
             let days = self.lists_days(asked, &answer.expr);
@@ -236,6 +237,14 @@ fn equals_limit(asked: &Asked, lower: &str, answer: &DirectAnswer) -> Option<Str
     let equal = matches!(leaves.as_slice(), [a, b] if (a.value - b.value).abs() <= 0.0);
     let within = asked.operation == Operation::Compare && lower.contains("within");
     (within && equal).then(|| "both figures are equal".to_owned())
+}
+
+/// The doubt about a sum of more than two figures as that of "both".
+fn more_than_both(asked: &Asked, lower: &str, answer: &DirectAnswer) -> Option<String> {
+    let adds = matches!(asked.operation, Operation::Figure | Operation::Sum);
+    let sums = adds && answer.values.is_empty() && has_one_of("both", lower);
+    let count = answer.places().count();
+    (sums && count > 2).then(|| format!("\"both\" does not fit {count} figures"))
 }
 
 /// The doubt about a comparison of two figures as the answer to a question that also names a

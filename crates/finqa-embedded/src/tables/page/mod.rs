@@ -114,7 +114,7 @@ impl Tables {
             text: text.flat_map(stems).collect(),
             single,
             subject: subject(document, &tables),
-            shows_costs: shows_costs(&tables),
+            shows_costs: shows_costs(document, &tables),
             is_list: single && page.tables().any(lists_transactions),
             head: head.fold(String::new(), |all, text| all + " " + text),
             tags: tags::read(document, page.tables()),
@@ -226,13 +226,30 @@ static UNSPENT: Stems = Stems::new(
      left open paid unpaid due invoice",
 );
 
-/// True unless a label says no more than that its figures are not what was spent.
-fn shows_costs(tables: &[ReportTable]) -> bool {
+/// Stems of names of tables whose figures are not what was spent.
+static EARNED: Stems = Stems::new("sale revenue income turnover takings earning profit");
+
+/// True unless the table's name, or a label that says no more, names figures that were not spent.
+fn shows_costs(document: &Document, tables: &[ReportTable]) -> bool {
     let is_unspent = |label: &Label| {
         let mut words = label.words.iter().filter(|word| !is_light(word)).peekable();
         words.peek().is_some() && words.all(|word| UNSPENT.contains(word))
     };
-    !tables.iter().flat_map(labels).any(is_unspent)
+    let mut named = names(document).flat_map(|name| plain_stems(&name));
+    let other = named.any(|word| UNSPENT.contains(&word) || EARNED.contains(&word));
+    !other && !tables.iter().flat_map(labels).any(is_unspent)
+}
+
+/// The name of a page's file, and the heading above its table.
+fn names(document: &Document) -> impl Iterator<Item = String> {
+    let filename = document.filename.as_str();
+    let file = filename.rsplit_once('.').map_or(filename, |(name, _)| name);
+    let heading = document
+        .pre_text
+        .first()
+        .filter(|text| !text.ends_with('.'));
+    let names = [file, heading.map_or("", String::as_str)];
+    names.into_iter().map(|name| name.replace('_', " "))
 }
 
 /// The words of a single table's title and of its file's name, if its rows or its columns have
@@ -256,18 +273,8 @@ fn subject(document: &Document, tables: &[ReportTable]) -> HashSet<String> {
     if !table.single || !(columns.all(timed) || rows.all(timed)) {
         return HashSet::new();
     }
-    let filename = document.filename.as_str();
-    let file = filename.rsplit_once('.').map_or(filename, |(name, _)| name);
-    let heading = document
-        .pre_text
-        .first()
-        .filter(|text| !text.ends_with('.'));
-    let names = [file, heading.map_or("", String::as_str)];
-    let names = names.map(|name| name.replace('_', " "));
-    let names = names
-        .iter()
-        .filter(|name| !has_one_of("and vs versus or by und", name));
-    let words = names.flat_map(|name| plain_stems(name));
+    let names = names(document).filter(|name| !has_one_of("and vs versus or by und", name));
+    let words = names.flat_map(|name| plain_stems(&name));
     words.filter(|word| !is_light(word)).collect()
 }
 

@@ -168,6 +168,12 @@ pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
         of_each && token.is_of_each() || token.is_of_part() || ago && !moves
     };
     let unmet = tokens.iter().find(is_unmet);
+    // "Rent until March" may be the sum from the first month on.
+    let one = |of: &Operand| of.spans.len() == 1;
+    let mut until = tokens.iter();
+    let until = until.find(|token| token.is_in("until till through"));
+    let until = until.filter(|_| single && asked.operands.iter().all(one));
+    let unmet = unmet.or(until);
     asked.unused.extend(unmet.map(|token| token.text.clone()));
     add_figure(&mut asked, all);
     Some(asked)

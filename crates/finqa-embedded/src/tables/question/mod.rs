@@ -416,9 +416,19 @@ impl QuestionWords<'_> {
         // "Did we pay any rent?"
         let verbs = "there we they it company pay paid have had spend spent";
         let any = word.text == "any" && self.before(at).is_some_and(|it| lists(verbs, it));
-        let spends = spends && self.tables.shows_costs;
+        let spends = spends && self.tables.shows_costs && self.is_spent_on(at);
         let filler = of_all || any || polite || spends || self.tables.is_subject(&word.stems);
         filler && !word.stems.iter().any(|stem| self.tables.says(stem))
+    }
+
+    /// True if a label has the first name behind "on" or "for" after a word: "spent on rent", but
+    /// not "spent in total", where the table may have an income too.
+    fn is_spent_on(&self, at: usize) -> bool {
+        let mut behind = self.words.iter().skip(at + 1);
+        let on = behind.any(|word| lists("on for", word.text));
+        let named = behind.find(|word| !word.stems.is_empty());
+        let says = |word: &Word<'_>| word.stems.iter().any(|stem| self.tables.says(stem));
+        on && named.is_some_and(says)
     }
 
     /// The text of the word before a word.
