@@ -29,15 +29,19 @@
 //! step                                     function                     file
 //! read the page, once                      Tables::read                 page/mod.rs
 //!   a table, its labels and periods        ReportTable::read            page/table.rs
+//!     which rows are totals (own table)    settle_totals                page/totals.rs
 //!   the weights of the words               Weights::read                page/word_weights.rs
 //!   (later) the period of a cell           period_of                    page/cells.rs
 //! the earlier questions, then this         answer                       mod.rs
 //!   write out abbreviations                question::written_out        question/mod.rs
 //!   read a question after the last one     turn                         turn.rs
 //!     split the text into tokens           question::read               question/mod.rs
+//!       plain words for its phrases        simplified                   question/plain.rs
+//!       periods for "both years" and such  with_periods                 question/plain_periods.rs
 //!     complete a follow-up                 follow_up::completed         question/follow_up.rs
 //!     a whole label is repeated (report)   whole_label                  find/whole_label.rs
 //!     otherwise operation and operands     asked::read                  question/asked.rs
+//!       months for a quarter (own table)   in_months                    question/plain_periods.rs
 //!       a figure and its change            add_figure                   question/two_requests.rs
 //!   answer by the labels, with doubts      answer_by_labels             mod.rs
 //!     a formula that the question gives    spelled                      compute/spelled.rs
