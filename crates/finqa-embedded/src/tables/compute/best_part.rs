@@ -14,7 +14,7 @@ use crate::tables::page::{Doubt, TableResult, Tables, missing, missing_if, open_
 use crate::tables::question::operand::Operand;
 use crate::tables::question::rank_question::{Measure, Order, Ranking};
 use crate::tables::question::request::Which;
-use crate::tables::words::{lists, plain_stems};
+use crate::tables::words::{SaidWord, lists, plain_stems};
 
 /// First words of the names of remainders, such as "Other" or "Corporate". They are not ranked.
 const REST: &str = "other others rest all corporate eliminations elimination unallocated hedging remaining adjustments";
@@ -146,6 +146,14 @@ impl Tables {
         if !matches!(which, Some(Which::Period(_))) {
             self.check_totals(of)?;
         }
+        // "The lowest region" names the column of the labels, and all figures are of regions.
+        let of_corner = |word: &SaidWord| {
+            let mut tables = self.tables.iter();
+            tables.any(|table| table.is_in_corner(&word.stem)) && !self.says(&word.stem)
+        };
+        let named = of.names.is_empty() && of.spans.is_empty() && !of.words.is_empty();
+        let unnamed = which.is_none() && named && of.words.iter().all(of_corner);
+        missing_if(unnamed, "the question names no row and no column")?;
         let series = self.as_losses(std::slice::from_ref(of), self.series(of, which)?)?;
         self.in_one_unit(&series)?;
         let numbers: Vec<f64> = series.iter().map(Amount::number).collect();

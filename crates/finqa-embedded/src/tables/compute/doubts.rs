@@ -28,7 +28,7 @@ static BEYOND_YES: Pattern = pattern!(r"\b(?:\d[\d,.]*\s*(?:%|percent\b)|how muc
 
 /// What the page cannot say: "how much rent could I get", "could rent be higher".
 static SUPPOSED: Pattern = pattern!(
-    r"(?:\b(?P<asks>how|what|which|who)\b.*)?\b(?P<modal>could|should|would|might) (?P<who>\w+)"
+    r"(?:\b(?P<asks>how|what|which|who)\b.*)?\b(?P<modal>could|should|would|might|can) (?P<who>\w+)"
 );
 
 /// A second question in the same line: "what were sales? By how much did they grow?"
@@ -78,6 +78,7 @@ impl Tables {
             .or_else(|| (SECOND.is_match(&lower)).then(|| "these are two questions".to_owned()))
             .or_else(|| beyond_yes(asked, &lower))
             .or_else(|| supposed(&lower))
+            .or_else(|| self.pays_level(asked, &lower, answer))
             .or_else(|| self.two_totals(asked, &lower, answer))
             .or_else(|| self.judged(text, answer))
             .or_else(|| equals_limit(asked, &lower, answer))
@@ -116,6 +117,14 @@ impl Tables {
             None => answer.places().any(costs),
         };
         unclear.then(|| format!("{word:?} may be the highest or the lowest"))
+    }
+
+    /// The doubt about a level, such as a debt, as what was paid.
+    fn pays_level(&self, asked: &Asked, lower: &str, answer: &DirectAnswer) -> Option<String> {
+        let asks =
+            asked.operation == Operation::Exists && has_one_of("pay paid spend spent", lower);
+        let level = asks && answer.places().any(|at| self.is_level(at));
+        level.then(|| "the figure is a level and not what was paid".to_owned())
     }
 
     /// The doubt about one row as the answer for two totals: "total liabilities and total equity".
@@ -227,7 +236,9 @@ fn in_percent(asked: &Asked, lower: &str) -> Option<String> {
 fn supposed(lower: &str) -> Option<String> {
     let found = SUPPOSED.captures(lower)?;
     let who = found.name("who")?.as_str();
-    let polite = who == "you" || found.name("asks").is_none() && lists("i we like", who);
+    // "What can be repurchased" is stated, but "what we can spend" is not what was spent.
+    let stated = &found["modal"] == "can" && !lists("i we they", who);
+    let polite = stated || who == "you" || found.name("asks").is_none() && lists("i we like", who);
     (!polite).then(|| format!("the question asks what {:?} be", &found["modal"]))
 }
 

@@ -144,13 +144,14 @@ impl Tables {
         )))
     }
 
-    /// True if a figure is a level by its statement or by a label.
-    fn is_level(&self, at: Place) -> bool {
+    /// True if a figure is a level by its statement, by a label, or by the name of a single table.
+    pub(crate) fn is_level(&self, at: Place) -> bool {
         let mut labels = self.labels_of(at);
         let money = self.cell(at).is_some_and(|cell| cell.scale.is_some());
         let statement = self.table(at).and_then(|table| table.statement);
         statement == Some(Statement::Balances)
             || labels.any(|label| names_level(&label.name, money))
+            || self.names.iter().any(|name| names_level(name, money))
     }
 }
 

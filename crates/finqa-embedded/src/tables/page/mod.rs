@@ -33,6 +33,8 @@ pub(crate) struct Tables {
     single: bool,
     /// Stems that say what all figures of a single table are, such as its file's name: `headcount`.
     subject: HashSet<String>,
+    /// The names of a single table, without what only says that it is one.
+    pub(crate) names: Vec<String>,
     /// True for a single table whose figures can be what was spent: none of its labels names a
     /// plan, a price, a quantity, or what is not paid yet.
     pub(crate) shows_costs: bool,
@@ -114,6 +116,7 @@ impl Tables {
             text: text.flat_map(stems).collect(),
             single,
             subject: subject(document, &tables),
+            names: names(document).filter(|_| single).collect(),
             shows_costs: shows_costs(document, &tables),
             is_list: single && page.tables().any(lists_transactions),
             head: head.fold(String::new(), |all, text| all + " " + text),
@@ -240,7 +243,10 @@ fn shows_costs(document: &Document, tables: &[ReportTable]) -> bool {
     !other && !tables.iter().flat_map(labels).any(is_unspent)
 }
 
-/// The name of a page's file, and the heading above its table.
+/// Words of names of files that do not say what the figures are.
+const OF_FILES: &str = "table list data export overview report sheet statement file copy final";
+
+/// The name of a page's file, and the heading above its table, as words without digits.
 fn names(document: &Document) -> impl Iterator<Item = String> {
     let filename = document.filename.as_str();
     let file = filename.rsplit_once('.').map_or(filename, |(name, _)| name);
@@ -249,7 +255,14 @@ fn names(document: &Document) -> impl Iterator<Item = String> {
         .first()
         .filter(|text| !text.ends_with('.'));
     let names = [file, heading.map_or("", String::as_str)];
-    names.into_iter().map(|name| name.replace('_', " "))
+    names.into_iter().map(|name| {
+        let words = name.split(|c: char| !c.is_alphanumeric());
+        let plain = |word: &&str| {
+            let digits = word.contains(|c: char| c.is_ascii_digit());
+            !digits && !word.is_empty() && !lists(OF_FILES, &word.to_lowercase())
+        };
+        words.filter(plain).collect::<Vec<&str>>().join(" ")
+    })
 }
 
 /// The words of a single table's title and of its file's name, if its rows or its columns have

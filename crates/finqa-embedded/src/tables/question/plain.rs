@@ -100,7 +100,7 @@ const IN_ENGLISH: &[(&str, &str)] = &[
     (r"\bweniger\b", "less"),
     (r"\bals\b", "than"),
     (r"\bund\b", "and"),
-    (r"\bbis\b", "to"),
+    (r"\bbis\b", "until"),
     (r"\bvon\b", "from"),
     (r"\b(?:war|waren|ist|sind)\b", "was"),
     (r"\b(?:hat|haben)\b", "has"),
