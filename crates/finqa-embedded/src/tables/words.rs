@@ -43,19 +43,18 @@ pub(crate) static FILLERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 
 /// Words with which people ask, and which say nothing of what they ask for.
 pub(crate) const POLITE: &str = "can could will shall so such then here now also even just \
-    need want see say show shows showed know give get find look looking me currently according \
+    need want see say show shows showed know give find look looking me currently according \
     expressed terms compare";
 
 /// Words of questions that do not change what is asked.
-pub(crate) const NOISE: &str =
-    "about around far into let onto quite so thank thanks toward towards";
+pub(crate) const NOISE: &str = "about around far onto quite so thank thanks toward towards";
 
 /// Further ones, which are ignored in questions about reports. People put them around the name of a
 /// figure: "how much went out the door for rent". In a small table, they can mean another figure:
 /// "how much is left?", "how many people did we take on?"
 pub(crate) const REPORT_NOISE: &str = "should may might must would again away back bad \
-    big bring bringing brings brought carry carrying carried charge charged door fast gets got \
-    getting good handed hold held holding incur incurred keep kept lay large left order out outlay \
+    big bring bringing brings brought carry carrying carried charge charged door fast get gets got \
+    getting good handed hold held holding incur incurred into keep kept laid let lay large left order out outlay \
     overall pass post posted puts quick quickly rapidly sit size stood strongly take taken \
     takes took use using whole win worldwide within high huge lot lots money dollar \
     dollars usd only still yet statement statements sheet sheets balance printed sum level \
@@ -64,7 +63,7 @@ pub(crate) const REPORT_NOISE: &str = "should may might must would again away ba
 
 /// Words for what is spent on something. Any cost can be meant by them.
 pub(crate) const SPEND: &str =
-    "spend spending spends spent pay pays paying go goes going gone went put laid";
+    "spend spending spends spent pay pays paying go goes going gone went put";
 
 /// Verbs between the whole and the part: "what share of sales came from A?"
 pub(crate) const VERBS: &str = "is was are were comes came come made did do does has had have \

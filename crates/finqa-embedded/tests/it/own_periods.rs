@@ -33,6 +33,12 @@ const PERIODS: &[Questions] = &[
         ("What was cash in January, March and May?", Is("50; 52; 54")),
         ("How much did we spend on postage in May and June?", Unsure("")),
         ("What were fees in Q2 2030?", Unsure("2030")),
+        // The year is not one of its months, and a bound on one side may ask for a sum.
+        ("What were fees in December 2031?", Unsure("")),
+        ("What were fees from December to January?", Unsure("")),
+        ("What were fees until June?", Unsure("until")),
+        ("What was cash on 3 May 2031?", Unsure("")),
+        ("What were fees from July?", Unsure("from")),
         ("What was cash in Q2?", Unsure("not added up over time")),
         ("What was the margin in Q2?", Unsure("")),
         ("Did fees rise in Q2?", Unsure("")),
@@ -52,6 +58,12 @@ Total;59;60", &[
 Fees;10;11;12;13", &[
         ("What were fees in Q2?", Unsure("")),
         ("What were fees from April to June?", Is("33")),
+    ]),
+    // A month is missing.
+    ("Item;Mar;Apr;Jun;Jul
+Fees;10;11;12;13", &[
+        ("What were fees from March to July?", Unsure("lacks a period")),
+        ("What were fees from June to July?", Is("25")),
     ]),
     // The table has the quarter itself.
     ("Item;Jan;Feb;Mar;Q1
@@ -96,6 +108,10 @@ const NAMED: &[Named] = &[
     (OF_TEAMS, "headcount.csv", "How much did we spend on sales in 2031?", None),
     // A file can say that its figures are levels, which have no sum over time.
     (SAVINGS, "bank_balance_2031.csv", "What were savings in the first quarter?", None),
+    (SAVINGS, "savings_target.csv", "What were savings in March?", None),
+    (OF_TEAMS, "sick_days.csv", "How many people were in the office in 2031?", None),
+    (OF_TEAMS, "export.csv", "How many people were in the office in 2031?", Some("9")),
+    (SAVINGS, "savings_target.csv", "What was the target of savings in March?", Some("7")),
     (SAVINGS, "club.csv", "What were savings in the first quarter?", Some("18")),
 ];
 
@@ -126,6 +142,7 @@ Income;90;95
 Rent;50;52
 Trips;9;8", &[
         ("How much did we spend in total in April?", Unsure("spend")),
+        ("What was the total in April?", Unsure("")),
         ("What did we spend most on in April?", Unsure("")),
         ("How much did we spend on trips in April?", Is("8")),
         ("What was rent until April?", Unsure("until")),
@@ -138,13 +155,23 @@ Sales;50;52
 Office;9;8
 Stores;7;7", &[
         ("How many people worked in both teams in 2031?", Unsure("both")),
+        ("What was the total of both teams in 2031?", Unsure("both")),
     ]),
     ("Region;Q1;Q2
 North;50;52
 South;9;8
 Total;59;60", &[
-        ("What was the weakest region?", Unsure("no row and no column")),
+        ("What was the weakest region?", Unsure("may ask for a name")),
+        ("What was the weakest region in Q2?", Unsure("may ask for a name")),
         ("Which region was the weakest in Q2?", Is("South")),
+    ]),
+    // No total is a part.
+    ("Region;Sales;Costs
+North;40;30
+South;35;29
+Total;75;59", &[
+        ("What was the share of sales in the North?", Unsure("would be a total")),
+        ("What share of total sales was in the North?", Is("53.3%")),
     ]),
     ("Item;2031;2032
 Interest;5;2
@@ -156,7 +183,8 @@ Long-term debt;9;0", &[
     ("Item;Spent;Remaining
 Rent;50;2
 Travel;9;8", &[
-        ("How much can we still spend on travel?", Unsure("can")),
+        ("How much can we spend on travel?", Unsure("can")),
+        ("How much is still to spend on travel?", Unsure("still")),
         ("Can you tell me what was spent on travel?", Is("9")),
     ]),
     ("Item;Budget
@@ -168,6 +196,21 @@ Travel;9", &[
 Acme;50;7
 Bolt;9;8", &[
         ("How much has Acme yet to pay?", Unsure("")),
+        ("How much does Acme still have to pay?", Unsure("still")),
+        ("How much will Acme pay?", Unsure("will")),
+        ("How much is Acme about to pay?", Unsure("about")),
+    ]),
+    ("Item;2031;2032
+Interest income;6;7
+Interest expense;25;24
+Flats;9;9", &[
+        ("How much interest did we get in 2031?", Unsure("get")),
+        ("How many flats were let in 2031?", Unsure("let")),
+    ]),
+    ("Project;Budget;Actual
+Alpha;50;57
+Beta;9;8", &[
+        ("How much was Alpha over?", Unsure("over")),
     ]),
 ];
 

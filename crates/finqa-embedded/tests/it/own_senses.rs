@@ -18,7 +18,7 @@ Wages;300;310", &[
     ("Item;2031;2032
 Hall hire;500;520
 Snacks;300;310", &[
-        ("How much hall hire could we get in 2032?", Unsure("could")),
+        ("What could hall hire be in 2032?", Unsure("could")),
         ("What should hall hire have been in 2031?", Unsure("should")),
         ("Could hall hire be lower in 2032 than snacks?", Unsure("could")),
         ("Could you tell me the hall hire in 2032?", Is("520")),

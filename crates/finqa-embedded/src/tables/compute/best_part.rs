@@ -151,9 +151,9 @@ impl Tables {
             let mut tables = self.tables.iter();
             tables.any(|table| table.is_in_corner(&word.stem)) && !self.says(&word.stem)
         };
-        let named = of.names.is_empty() && of.spans.is_empty() && !of.words.is_empty();
+        let named = of.names.is_empty() && !of.words.is_empty();
         let unnamed = which.is_none() && named && of.words.iter().all(of_corner);
-        missing_if(unnamed, "the question names no row and no column")?;
+        missing_if(unnamed, "the question may ask for a name")?;
         let series = self.as_losses(std::slice::from_ref(of), self.series(of, which)?)?;
         self.in_one_unit(&series)?;
         let numbers: Vec<f64> = series.iter().map(Amount::number).collect();

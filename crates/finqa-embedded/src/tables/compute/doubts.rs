@@ -7,7 +7,7 @@ use super::direct_answer::DirectAnswer;
 use crate::reading::outflow::names_cost;
 use crate::reading::text::stem;
 use crate::tables::find::{FigureExpr, places};
-use crate::tables::page::table::ReportTable;
+use crate::tables::page::table::{Place, ReportTable};
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::marks::{RELATIVE_TIME, YEAR_AGO};
 use crate::tables::question::plain::JUDGES;
@@ -28,7 +28,7 @@ static BEYOND_YES: Pattern = pattern!(r"\b(?:\d[\d,.]*\s*(?:%|percent\b)|how muc
 
 /// What the page cannot say: "how much rent could I get", "could rent be higher".
 static SUPPOSED: Pattern = pattern!(
-    r"(?:\b(?P<asks>how|what|which|who)\b.*)?\b(?P<modal>could|should|would|might|can) (?P<who>\w+)"
+    r"(?:\b(?P<asks>how|what|which|who)\b.*)?\b(?P<modal>could|should|would|might|can|will|about) (?P<who>\w+)"
 );
 
 /// A second question in the same line: "what were sales? By how much did they grow?"
@@ -66,6 +66,15 @@ const OF_AMOUNTS: [&str; 7] = [
     "by how much", "amount", "dollar", "euro", "illion", "thousand", "point",
 ];
 
+/// Names of plans. A household's "budget" can be what was spent.
+const PLANS: [&str; 3] = ["target", "plan", "forecast"];
+
+/// What tables count or measure instead of people.
+const NOT_PEOPLE: &str = "days hours orders tickets cost costs sales wages pay revenue";
+
+/// Verbs for what moves a level.
+const MOVING: &str = "pay paid spend spent use used using take took bring brought put came come";
+
 impl Tables {
     /// Adds the doubts that the words of a question raise. Most replace a doubt about the figures,
     /// because they say what else the question can mean.
@@ -77,13 +86,14 @@ impl Tables {
             .or_else(|| sequential(asked, &lower))
             .or_else(|| (SECOND.is_match(&lower)).then(|| "these are two questions".to_owned()))
             .or_else(|| beyond_yes(asked, &lower))
-            .or_else(|| supposed(&lower))
-            .or_else(|| self.pays_level(asked, &lower, answer))
+            .or_else(|| supposed(&lower, self.is_single_table()))
+            .or_else(|| self.moves_level(asked, &lower, answer))
+            .or_else(|| self.is_named_otherwise(&lower))
             .or_else(|| self.two_totals(asked, &lower, answer))
             .or_else(|| self.judged(text, answer))
             .or_else(|| equals_limit(asked, &lower, answer))
             .or_else(|| self.relative_time(&lower, &answer.expr))
-            .or_else(|| more_than_both(asked, &lower, answer));
+            .or_else(|| self.more_than_both(asked, &lower, answer));
         let doubt = asks_other.map(Doubt::Missing).or(answer.doubt.take());
         answer.doubt = doubt.or_else(|| {
             let days = self.lists_days(asked, &answer.expr);
@@ -119,12 +129,49 @@ impl Tables {
         unclear.then(|| format!("{word:?} may be the highest or the lowest"))
     }
 
-    /// The doubt about a level, such as a debt, as what was paid.
-    fn pays_level(&self, asked: &Asked, lower: &str, answer: &DirectAnswer) -> Option<String> {
-        let asks =
-            asked.operation == Operation::Exists && has_one_of("pay paid spend spent", lower);
-        let level = asks && answer.places().any(|at| self.is_level(at));
-        level.then(|| "the figure is a level and not what was paid".to_owned())
+    /// The doubt about a figure of a single table whose name says that it is a plan, or that it does
+    /// not count people.
+    fn is_named_otherwise(&self, lower: &str) -> Option<String> {
+        let named_in = |list: &str| {
+            self.names
+                .iter()
+                .any(|name| has_one_of(list, &name.to_lowercase()))
+        };
+        if has_one_of("people persons", lower) && named_in(NOT_PEOPLE) && !self.says("people") {
+            return Some("the name of the table says something other than people".to_owned());
+        }
+        let plan = PLANS.iter().find(|plan| named_in(plan))?;
+        let said = lower.contains(plan) || self.says("actual") || self.says(&stem(plan));
+        (!said).then(|| format!("the name of the table says {plan:?}"))
+    }
+
+    /// The doubt about a sum or a total of more than two figures as that of "both".
+    fn more_than_both(&self, asked: &Asked, lower: &str, answer: &DirectAnswer) -> Option<String> {
+        let adds = matches!(asked.operation, Operation::Figure | Operation::Sum);
+        let both = adds && answer.values.is_empty() && has_one_of("both", lower);
+        let table = self.table(answer.places().next()?)?;
+        let parts = |at: Place| match (self.row(at)?.label.total, self.column(at)?.label.total) {
+            (true, _) => Some(table.body().filter(|(_, row)| !row.label.total).count()),
+            (_, true) => {
+                let columns = table.figure_columns();
+                Some(columns.filter(|(_, one)| !one.label.total).count())
+            }
+            _ => None,
+        };
+        let total = answer.places().next().and_then(parts);
+        let count = total.unwrap_or_else(|| answer.places().count());
+        let more = both && table.single && count > 2;
+        more.then(|| format!("\"both\" does not fit {count} figures"))
+    }
+
+    /// The doubt about a level, such as a debt, as what was paid or used.
+    fn moves_level(&self, asked: &Asked, lower: &str, answer: &DirectAnswer) -> Option<String> {
+        let asks = matches!(asked.operation, Operation::Exists | Operation::Figure);
+        let mut words = lower.split(|c: char| !c.is_alphanumeric());
+        let moves = words.find(|word| lists(MOVING, word)).filter(|_| asks)?;
+        let said = |at| self.labels_of(at).any(|label| label.says(&stem(moves)));
+        let level = answer.places().any(|at| self.is_level(at) && !said(at));
+        level.then(|| format!("the figure is a level, and {moves:?} asks for more"))
     }
 
     /// The doubt about one row as the answer for two totals: "total liabilities and total equity".
@@ -233,11 +280,15 @@ fn in_percent(asked: &Asked, lower: &str) -> Option<String> {
 
 /// The doubt about a printed figure as the answer to what could or should be. "Could you show" and
 /// "I would like" only ask politely.
-fn supposed(lower: &str) -> Option<String> {
+fn supposed(lower: &str, single: bool) -> Option<String> {
     let found = SUPPOSED.captures(lower)?;
     let who = found.name("who")?.as_str();
     // "What can be repurchased" is stated, but "what we can spend" is not what was spent.
-    let stated = &found["modal"] == "can" && !lists("i we they", who);
+    let stated = match &found["modal"] {
+        "can" | "will" => !single && !lists("i we they", who),
+        "about" => !single || who != "to",
+        _ => false,
+    };
     let polite = stated || who == "you" || found.name("asks").is_none() && lists("i we like", who);
     (!polite).then(|| format!("the question asks what {:?} be", &found["modal"]))
 }
@@ -248,14 +299,6 @@ fn equals_limit(asked: &Asked, lower: &str, answer: &DirectAnswer) -> Option<Str
     let equal = matches!(leaves.as_slice(), [a, b] if (a.value - b.value).abs() <= 0.0);
     let within = asked.operation == Operation::Compare && lower.contains("within");
     (within && equal).then(|| "both figures are equal".to_owned())
-}
-
-/// The doubt about a sum of more than two figures as that of "both".
-fn more_than_both(asked: &Asked, lower: &str, answer: &DirectAnswer) -> Option<String> {
-    let adds = matches!(asked.operation, Operation::Figure | Operation::Sum);
-    let sums = adds && answer.values.is_empty() && has_one_of("both", lower);
-    let count = answer.places().count();
-    (sums && count > 2).then(|| format!("\"both\" does not fit {count} figures"))
 }
 
 /// The doubt about a comparison of two figures as the answer to a question that also names a

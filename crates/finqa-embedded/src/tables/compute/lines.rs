@@ -3,10 +3,13 @@
 
 use std::collections::HashSet;
 
+use crate::reading::outflow::names_cost;
 use crate::tables::find::fit::FitFigure;
 use crate::tables::find::{Amount, common_period, keep, spelled};
 use crate::tables::page::table::{Label, ReportRow, ReportTable};
-use crate::tables::page::{Doubt, TableResult, Tables, missing, missing_if, open_if};
+use crate::tables::page::{
+    Doubt, EARNED, TableResult, Tables, is_expense, missing, missing_if, open_if,
+};
 use crate::tables::question::operand::Operand;
 use crate::tables::question::request::Which;
 use crate::tables::words::{SaidWord, is_light, is_loose, lists_stem, plain_stems, same_word};
@@ -78,6 +81,10 @@ impl Tables {
             return missing(format!("{:?} may be a total or a name", row.printed));
         }
         let rows = || line.figures.iter().filter_map(|one| self.row(one.place));
+        let earned = |row: &ReportRow| row.label.words.iter().any(|word| EARNED.contains(word));
+        let cost = |row: &ReportRow| names_cost(&row.printed) || is_expense(&row.label);
+        let net = which.is_none() && rows().any(earned) && rows().any(cost);
+        missing_if(net, "the rows are income and costs")?;
         let mut sections = rows().map(|row| &row.section);
         let first = sections.next();
         let mixed = which.is_none() && sections.any(|section| Some(section) != first);

@@ -5,7 +5,7 @@ use finqa_core::page::period::Period;
 use crate::tables::find::fit::FitFigure;
 use crate::tables::find::statements::rounds_alike;
 use crate::tables::find::{Amount, AmountKind, common_period};
-use crate::tables::page::table::Place;
+use crate::tables::page::table::{Label, Place};
 use crate::tables::page::{Doubt, TableResult, Tables, missing_if, open_if};
 use crate::tables::question::names::NamedConcept;
 use crate::tables::question::operand::Operand;
@@ -64,6 +64,11 @@ impl Tables {
         open_if(a.kind != b.kind || a.kind == AmountKind::Share)?;
         let below = a.number() < 0.0 || b.number() <= 0.0;
         missing_if(below, "a part of it is zero or below")?;
+        // "Share of sales in the North" names no total, so the total is not the part.
+        let bare = |label: &Label| label.total && label.words.len() < 2;
+        let total = a.place().is_some_and(|at| self.labels_of(at).any(bare));
+        let unnamed = operands.first().is_some_and(|of| !of.total);
+        missing_if(relative && total && unnamed, "the part would be a total")?;
         let larger = relative && a.number() > b.number() && operands.iter().any(|of| of.total);
         missing_if(larger, "the part is larger than the whole")?;
         Ok(pair)

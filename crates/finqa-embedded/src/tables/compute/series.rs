@@ -66,7 +66,16 @@ impl Tables {
         let of_report = self.is_report();
         let latest = of_report.then(|| self.figure(&undated, None)).transpose()?;
         let place = latest.and_then(|one| places(&one.expr).next());
-        for span in self.series_of(of, length, place.map_or(0, |at| at.table)) {
+        let spans = self.series_of(of, length, place.map_or(0, |at| at.table));
+        let month =
+            |one: &Period| 12 * one.end.year.unwrap_or_default() + u16::from(one.last_month());
+        let follows = |two: &[Period]| match two {
+            [a, b] if b.end.day.is_none() => month(a) + u16::from(b.length()) == month(b),
+            _ => true,
+        };
+        let gap = of.through && self.is_single_table() && !spans.windows(2).all(follows);
+        missing_if(gap, "the page lacks a period between these")?;
+        for span in spans {
             let amount = self.figure(&undated, Some(span))?;
             let name = self.name_of_period(span, &amount, which);
             out.push(Amount { name, ..amount });
@@ -165,6 +174,10 @@ impl Tables {
         if let ([a, b], true) = (of.spans.as_slice(), of.through) {
             let end = |end: Period| all.iter().find(|one| self.fits(Some(**one), Some(end)));
             if let (Some(a), Some(b)) = (end(*a), end(*b)) {
+                // "From December to January" is not the year between them.
+                if self.is_single_table() && a.order() > b.order() {
+                    return Vec::new();
+                }
                 let (low, high) = (a.order().min(b.order()), a.order().max(b.order()));
                 let mut all = of_length(a.length());
                 all.retain(|span| low <= span.order() && span.order() <= high);

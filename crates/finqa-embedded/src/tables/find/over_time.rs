@@ -32,7 +32,7 @@ const LEADS: &str = "total net gross";
 
 /// Phrases for a level, wherever they are in a name.
 static AT_A_TIME: Pattern = pattern!(
-    r"\b(?:at|end of)(?: the)?(?: \w+)? (?:year|period|quarter|month)\b|\b(?:year|period|quarter|month)[- ]end\b|\b(?:closing|opening|outstanding|on hand|in stock|order book|capital employed|(?:working|share|invested) capital)\b"
+    r"\b(?:at|end of)(?: the)?(?: \w+)? (?:year|period|quarter|month)\b|\b(?:year|period|quarter|month)[- ]end\b|\b(?:closing|opening|open|outstanding|on hand|in stock|order book|capital employed|(?:working|share|invested) capital)\b"
 );
 
 /// Cash that moves: "Cash from operations", "Net cash (used in) from investing", "Operating cash".

@@ -139,6 +139,16 @@ impl Tables {
                 one.period.map(Period::length) == asked.map(Period::length)
             });
         }
+        let longer = |one: &FitFigure| {
+            let undated = |period: &Period| period.end.day.is_none() && period.length() > 1;
+            one.period.as_ref().is_some_and(undated)
+        };
+        let only_longer = self.is_single_table() && month && all.iter().all(longer);
+        missing_if(only_longer, "the page has no figure of this month alone")?;
+        let day = asked.and_then(|of| of.end.day).is_some_and(|day| day < 28);
+        let dated = |one: &FitFigure| one.period.is_some_and(|period| period.end.day.is_some());
+        let undated = self.is_single_table() && day && !all.iter().any(dated);
+        missing_if(undated, "the page has no figure of this day")?;
         let order = |one: &FitFigure| one.period.map(Period::order);
         let differ = all.iter().any(|one| order(one) != order(&best));
         let unclear = self.is_single_table() && asks_for_latest(asked) && differ;

@@ -17,6 +17,7 @@ use finqa_core::question::Document;
 use finqa_core::text::Pattern;
 
 use crate::reading::cues::{Cue, cue_at};
+use crate::reading::outflow::names_cost;
 use crate::tables::words::{Stems, has_one_of, is_light, lists, lists_stem, plain_stems, stems};
 use table::{Label, Place, ReportTable, SCOPES};
 use tags::Tag;
@@ -230,17 +231,33 @@ static UNSPENT: Stems = Stems::new(
 );
 
 /// Stems of names of tables whose figures are not what was spent.
-static EARNED: Stems = Stems::new("sale revenue income turnover takings earning profit");
+pub(crate) static EARNED: Stems = Stems::new("sale revenue income turnover takings earning profit");
 
-/// True unless the table's name, or a label that says no more, names figures that were not spent.
+/// Stems of names of costs that do not say that they are costs.
+static EXPENSES: Stems = Stems::new(
+    "rent travel trip insurance heating electricity fuel petrol grocery groceries food repair \
+     maintenance utility postage phone internet licence license hosting subscription",
+);
+
+/// True for the name of a typical expense, such as rent.
+pub(crate) fn is_expense(label: &Label) -> bool {
+    let mut words = label.words.iter();
+    words.any(|word| EXPENSES.contains(word))
+}
+
+/// True if a label names a cost, unless the table's name, or a label that says no more, names
+/// figures that were not spent.
 fn shows_costs(document: &Document, tables: &[ReportTable]) -> bool {
     let is_unspent = |label: &Label| {
         let mut words = label.words.iter().filter(|word| !is_light(word)).peekable();
         words.peek().is_some() && words.all(|word| UNSPENT.contains(word))
     };
+    let is_cost = |label: &Label| is_expense(label) || names_cost(&label.name);
+    let costs = tables.iter().flat_map(labels).any(is_cost);
+    let costs = costs || names(document).any(|name| names_cost(&name));
     let mut named = names(document).flat_map(|name| plain_stems(&name));
     let other = named.any(|word| UNSPENT.contains(&word) || EARNED.contains(&word));
-    !other && !tables.iter().flat_map(labels).any(is_unspent)
+    costs && !other && !tables.iter().flat_map(labels).any(is_unspent)
 }
 
 /// Words of names of files that do not say what the figures are.

@@ -168,15 +168,24 @@ pub(crate) fn read(tokens: &[Token], single: bool) -> Option<Asked> {
         of_each && token.is_of_each() || token.is_of_part() || ago && !moves
     };
     let unmet = tokens.iter().find(is_unmet);
-    // "Rent until March" may be the sum from the first month on.
     let one = |of: &Operand| of.spans.len() == 1;
-    let mut until = tokens.iter();
-    let until = until.find(|token| token.is_in("until till through"));
-    let until = until.filter(|_| single && asked.operands.iter().all(one));
-    let unmet = unmet.or(until);
+    let bound = one_bound(tokens).filter(|_| single && asked.operands.iter().all(one));
+    asked.unused.extend(bound);
     asked.unused.extend(unmet.map(|token| token.text.clone()));
     add_figure(&mut asked, all);
     Some(asked)
+}
+
+/// The word for a bound in "rent until March" and "rent from March", which may ask for a sum.
+fn one_bound(tokens: &[Token]) -> Option<String> {
+    let mut pairs = tokens.windows(2);
+    pairs.find_map(|two| match two {
+        [before, period] if period.period().is_some() => {
+            let bounds = before.is_in("until till through to by from");
+            bounds.then(|| before.text.clone())
+        }
+        _ => None,
+    })
 }
 
 /// Reads a question that is not understood in full as one for the figure that its words name. Cues

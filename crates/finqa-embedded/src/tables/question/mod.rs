@@ -387,14 +387,16 @@ impl QuestionWords<'_> {
         })
     }
 
-    /// True for "over" as a word of a label, as in "over budget" but not in "over two years".
+    /// True for "over" as a word of a label, as in "over budget" but not in "over two years", and for
+    /// the excess in "how much was rent over?"
     fn is_over_of_label(&self, at: usize, word: &Word<'_>, before: &Tokens<'_>) -> bool {
         let mut after = self.words.iter().skip(at + 1);
         let named = after.find(|word| !word.stems.is_empty());
+        let last = at + 1 == self.words.len();
         word.text == "over"
             && self.tables.is_single_table()
             && !self.labels.has(&word.range)
-            && named.is_some_and(|named| {
+            && named.map_or(last, |named| {
                 let start = named.range.start;
                 let dated = before.next_start().is_some_and(|mark| mark < start);
                 !dated && named.stems.iter().any(|stem| self.tables.says(stem))

@@ -56,7 +56,6 @@ const PLAINLY: &[(&str, &str)] = &[
     ), "?"),
     (r"\b(?:came|come|comes|worked|works|turned|turns) out (?:at|as|to be)\b", "is"),
     (r"\b(?:sits|stands|stood)\b", "is"),
-    (r"\bstill ", ""),
     (r"\bcompares? (?:with|to)\b", "compared with"),
     (concat!(
         r"\b(?:at|by|as of|as at) (?:the )?",
