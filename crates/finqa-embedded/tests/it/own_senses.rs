@@ -104,4 +104,33 @@ Cleo;failed;40;2
 Ann;failed;30;1", &[
         ("How many passed did Ann have?", Unsure("in two labels")),
     ]),
+    // An empty cell is not answered by the plan or the limit of its year.
+    ("Measure;2031;2032;Goal 2032;2033;Limit 2033
+Parcels;31;36;35;–;40
+Leaks;7;–;5;4;3
+Miles;60;62;;66;", &[
+        ("What were leaks in 2032?", Unsure("Leaks · 2032 is an empty cell")),
+        ("What were parcels in 2033?", Unsure("Parcels · 2033 is an empty cell")),
+        ("By how much did leaks fall from 2031 to 2032?", Unsure("2032 is an empty cell")),
+        ("What was the goal for leaks in 2032?", Is("5")),
+        ("What were leaks in 2033?", Is("4")),
+        ("What were miles in 2032?", Is("62")),
+    ]),
+    ("Measure;Result;Target
+Parcels;;35
+Leaks;7;5", &[
+        ("What were parcels?", Unsure("Parcels · Result is an empty cell")),
+        ("What was the target for parcels?", Is("35")),
+    ]),
+    ("Year;Parcels;Leaks
+2031;31;7
+2032;;6
+Target 2032;35;5", &[
+        ("What were parcels in 2032?", Unsure("2032 · Parcels is an empty cell")),
+        ("What were leaks in 2032?", Is("6")),
+    ]),
+    ("Measure;2030;2031;Goal 2032
+Parcels;31;36;40", &[
+        ("In which year were parcels highest?", Is("2031")),
+    ]),
 ];

@@ -8,11 +8,11 @@ use super::label_fit::Misfit;
 use super::periods::{asks_for_latest, keep_latest};
 use super::statements::{FLOWS, rounds_alike};
 use super::{Amount, CLOSE, keep, same, spelled};
-use crate::tables::page::table::{Place, ReportRow};
+use crate::tables::page::table::{Label, Place, ReportRow};
 use crate::tables::page::{Doubt, TableResult, Tables, missing_if};
 use crate::tables::question::names::NamedConcept;
 use crate::tables::question::operand::{Operand, Phrasing};
-use crate::tables::words::{SaidWord, is_light, lists_stem, plain_stems};
+use crate::tables::words::{SaidWord, is_light, lists_stem, plain_stems, same_word};
 
 /// Stems of a corner that says that the rows are parts of an organization.
 const OWNERS: &str = "department team centre center division unit office branch function";
@@ -72,6 +72,7 @@ impl Tables {
         };
         let best = self.retain_best(&mut all, asked)?;
         let doubt = doubt
+            .or_else(|| self.beside_empty(of, asked, &best))
             .or_else(|| self.why_unclear(of, &best, &all, [&every, &everywhere]))
             .or_else(|| self.misnamed(of, &best))
             .or_else(|| self.contradiction(of, &best))
@@ -219,6 +220,44 @@ impl Tables {
             }
             _ => Some(self.misfitting(of, best.place)),
         }
+    }
+
+    /// The doubt that a figure of a single table is only beside the cell that the question names,
+    /// which is empty: it is in the column "Target 2032", and that of "2032" is meant.
+    fn beside_empty(&self, of: &Operand, asked: Option<Period>, best: &FitFigure) -> Option<Doubt> {
+        let table = self.table(best.place).filter(|table| table.single)?;
+        let readings = of.readings();
+        let is_said = |label: &Label| {
+            let said = |own: &String| {
+                let mut words = readings.iter().flat_map(|one| &one.words);
+                is_light(own) || words.any(|word| same_word(own, word))
+            };
+            label.words.iter().all(said)
+        };
+        // A plan that the question does not ask for stands beside every line of actual figures.
+        let means = |other: (&Label, bool), own: (&Label, bool)| {
+            let named = !other.0.words.is_empty() || other.0.period.is_some();
+            !is_said(own.0) && (named && is_said(other.0) || own.1 && !other.1)
+        };
+        let of_row = |row: usize| table.rows.get(row).map(|row| (&row.label, row.plan));
+        let of_column = |at: usize| table.columns.get(at).map(|one| (&one.label, one.plan));
+        let Place { row, column, .. } = best.place;
+        let rows = table.body().filter(|(at, other)| {
+            let both = of_row(*at).zip(of_row(row));
+            !other.is_heading() && both.is_some_and(|(other, own)| means(other, own))
+        });
+        let columns = table.figure_columns().filter(|(at, _)| {
+            let both = of_column(*at).zip(of_column(column));
+            both.is_some_and(|(other, own)| means(other, own))
+                && table.figures().any(|one| one.place.column == *at)
+        });
+        let rows = rows.map(|(at, _)| table.place(at, column));
+        let mut cells = rows.chain(columns.map(|(at, _)| table.place(row, at)));
+        let empty = cells.find(|at| {
+            let fits = self.fits(table.period_of(at.row, at.column), asked);
+            fits && table.figure(at.row, at.column).is_none() && self.why_unread(*at).is_none()
+        })?;
+        Some(self.doubt_about(empty, "is an empty cell"))
     }
 
     /// The doubt that the label of a row in a single table is not what the question means by it: a

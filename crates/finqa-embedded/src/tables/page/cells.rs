@@ -97,7 +97,7 @@ impl ReportColumn {
 impl ReportRow {
     /// True for a row without figures, which is a heading of the rows below it. A row of dashes is
     /// not one.
-    pub(super) fn is_heading(&self) -> bool {
+    pub(crate) fn is_heading(&self) -> bool {
         self.dashes.is_empty() && self.cells.iter().all(Option::is_none) && self.unread.is_empty()
     }
 }

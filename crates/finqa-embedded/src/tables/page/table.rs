@@ -113,9 +113,10 @@ static CASH_OF_ACTIVITIES: Stems = Stems::new("cash activities");
 /// Words of a title that show that the figures are not those of the whole company.
 const QUALIFIERS: &str = "parent forma discontinued predecessor guarantor guarantors consolidating";
 
-/// Headings of figures that have not happened yet: "Budget 2032", "2032E", "FY32F", "1Q32E".
+/// Headings of figures that have not happened yet: "Budget 2032", "2032E", "FY32F", "1Q32E". "Goals"
+/// can be those of a match.
 static PLAN: Pattern = pattern!(
-    r"\b(?:budget(?:ed)?|plan(?:ned)?|forecast|outlook|guidance|target|proj(?:ected|ections?)?|est(?:imated?)?|fcst|expected|(?:[fc]y ?'?|f|[qh][1-4]|[1-4][qh])?(?:19|20)?\d\d[befp])\b"
+    r"\b(?:budget(?:ed)?|plan(?:ned)?|forecast|outlook|guidance|targets?|goal|objective|proj(?:ected|ections?)?|est(?:imated?)?|fcst|expected|(?:[fc]y ?'?|f|[qh][1-4]|[1-4][qh])?(?:19|20)?\d\d[befp])\b"
 );
 
 /// Left out of a title: "Amortization included in cost of sales" is not about the cost of sales.
