@@ -53,6 +53,7 @@
 //!           a margin                       quotient                     find/mod.rs
 //!           a measure by its formula       measure                      find/measure.rs
 //!           the sum of its printed parts   in_parts                     find/parts.rs
+//!         the rows with one text         of_category                  find/categories.rs
 //!         the figures of a share or ratio  share_operands               compute/pairs.rs
 //!           two figures of one part        of_one_part                  find/together.rs
 //!           two figures of one table       pair_together                find/together.rs

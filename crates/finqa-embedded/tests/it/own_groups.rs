@@ -112,4 +112,84 @@ Water;Business;20;22", &[
         ("What was water in 2032?", Unsure("several figures fit")),
         ("What was home water in 2032?", Is("55")),
     ]),
+    // A text that several rows share is no label. Its rows are added up if the total shows that the
+    // column adds up, or if the question asks for a total.
+    ("Article;Kind;Pieces;Price;Worth;Maker;Unit
+Skiff;Boats;3;200;600;Fenn;EUR
+Canoe;Boats;5;80;400;Fenn;EUR
+Paddle;Gear;20;9;180;Orla;EUR
+Sail cloth;Gear;4;30;120;Orla Sails;EUR
+Rope;Loose gear;2;5;10;Brack;EUR
+Total;;34;;1310;;", &[
+        ("What was the worth of boats?", Is("1000")),
+        ("worth of all boats", Is("1000")),
+        ("How much worth are all the boats together?", Unsure("")),
+        ("total pieces of boats", Is("8")),
+        ("What was the price of all boats?", Unsure("\"boats\" only as a text in the column \"Kind\"")),
+        ("What was the worth of all gear?", Unsure("\"gear\" only as a text")),
+        ("What was the worth of all Orla?", Unsure("\"orla\" only as a text")),
+        ("What was the worth of boats and paddles?", Unsure("")),
+        ("What was the worth of Fenn boats?", Unsure("only as a text")),
+        ("What share of total worth is boats?", Unsure("only as a text")),
+        ("How many boats are there?", Unsure("only as a text")),
+        ("How many pieces of boats are there?", Unsure("only as a text")),
+        ("Which of the boats has the highest worth?", Unsure("")),
+        ("Which boat has the highest worth?", Unsure("only as a text")),
+        ("Which maker has the highest worth?", Unsure("several rows are of one \"maker\"")),
+        ("What was the highest worth of boats?", Unsure("only as a text")),
+        ("Which article has the highest worth?", Is("Skiff")),
+        ("Which rope has the highest price?", Unsure("")),
+        ("What was the average worth of boats?", Unsure("only as a text")),
+        ("Is the worth of boats higher than of gear?", Unsure("only as a text")),
+        ("What was the worth of all EUR?", Unsure("")),
+        ("What was the total worth?", Is("1310")),
+        ("What was the worth of the canoe?", Is("400")),
+    ]),
+    ("Article;Kind;2031;2032
+Skiff;Boats;3;2
+Canoe;Boats;5;
+Paddle;Gear;20;21
+Oar;Gear;7;8", &[
+        ("What was the total of boats in 2031?", Is("8")),
+        ("What were boats in 2031?", Unsure("only as a text")),
+        ("What was the total of boats in 2032?", Unsure("only as a text")),
+        ("What was the total of all gear?", Unsure("only as a text")),
+        ("What was the total of gear in 2031 and 2032?", Unsure("only as a text")),
+    ]),
+    // A blank may repeat the text above it, a total is no part, and a label may be meant.
+    ("Article;Kind;Worth
+Skiff;Boats;600
+Canoe;;400
+Paddle;Gear;180
+Total;;1180", &[
+        ("What was the worth of all boats?", Unsure("only as a text")),
+    ]),
+    ("Article;Kind;Worth
+Skiff;Boats;600
+Canoe;Boats;400
+Total boats;Boats;1000
+Paddle;Gear;200
+Total;;1200", &[
+        ("What was the worth of all boats?", Is("1000")),
+        ("What was the worth of gear?", Is("200")),
+    ]),
+    ("Article;Kind;Worth
+Skiff;Boats;600
+Canoe;Boats;400
+Subtotal;Boats;1000
+Paddle;Gear;150
+Oar;Gear;50
+Subtotal on gear;Gear;200", &[
+        ("What was the worth of all boats?", Unsure("")),
+        ("What was the worth of the gear of Orla?", Unsure("")),
+    ]),
+    ("Article;Kind;Worth
+Boats;Boats;600
+Canoe;Boats;400
+Oar;Gear;20
+Total;;1020", &[
+        ("What was the worth of all boats?", Unsure("one of several")),
+        ("What was the worth of all tiles?", Unsure("does not mention \"tiles\"")),
+        ("What was the worth of all items?", Is("1020")),
+    ]),
 ];

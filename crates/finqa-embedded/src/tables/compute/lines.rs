@@ -2,6 +2,7 @@
 //! not known which rows are meant.
 
 use std::collections::HashSet;
+use std::slice::from_ref;
 
 use crate::reading::outflow::names_cost;
 use crate::tables::find::fit::FitFigure;
@@ -217,9 +218,18 @@ impl Tables {
                 None => Ok(()),
             };
         }
-        // The first column has groups, of which the rows are lines.
-        let groups = table.columns.first().map(|first| &first.label);
-        if groups.is_some_and(|first| noun.iter().any(|word| first.says(&word.stem))) {
+        // "Which paint" asks for a row of the kind "Paint".
+        let mut words = noun.iter();
+        let as_text = words.find_map(|word| self.only_as_text(from_ref(&word.stem), &word.text));
+        if let Some(as_text) = as_text {
+            return Err(as_text);
+        }
+        // The first column has groups, of which the rows are lines, and other texts can be groups.
+        let mut columns = table.columns.iter().enumerate();
+        if columns.any(|(at, column)| {
+            let named = noun.iter().any(|word| column.label.says(&word.stem));
+            named && (at == 0 || table.texts().any(|(of_text, _)| of_text == at))
+        }) {
             return missing(format!("several rows are of one {:?}", spelled(noun)));
         }
         if table.title.iter().all(|word| lists_stem(GENERIC, word)) {

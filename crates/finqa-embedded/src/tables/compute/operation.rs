@@ -203,6 +203,9 @@ impl Tables {
     fn one(&self, of: &Operand) -> TableResult<Amount> {
         open_if(!of.is_named() && !of.total)?;
         self.figure(of, None).or_else(|why| {
+            if let Some(sum) = self.of_category(of) {
+                return Ok(sum);
+            }
             let parts = (of.total && self.is_single_table())
                 .then(|| self.in_labels(of, None).or_else(|_| self.in_groups(of)));
             self.sum(&parts.and_then(Result::ok).ok_or(why)?)
@@ -229,6 +232,7 @@ impl Tables {
         let name = match (found.at, found.kind) {
             (None, AmountKind::Share) => "share",
             (None, _) => "measure",
+            _ if !matches!(found.expr, FigureExpr::Leaf(_)) => "sum",
             _ => "look-up",
         };
         answer(name, found.expr, unit(found.kind)).or_doubt(why.map(Doubt::missing))

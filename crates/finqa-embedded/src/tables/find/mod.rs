@@ -5,6 +5,7 @@
 //! `Asked`), `one` a figure or an amount, `at` a figure or its place, `near` a cell in whose row or
 //! column the figure should be, `single` the only table of a user's page, `part` the numerator.
 
+pub(super) mod categories;
 pub(super) mod fit;
 pub(super) mod groups;
 pub(super) mod label_fit;
@@ -181,7 +182,8 @@ impl Tables {
         Err(if unknown.iter().all(|word| self.text.contains(word)) {
             Doubt::InText(why("table"))
         } else {
-            Doubt::missing(why("page"))
+            let as_text = self.only_as_text(unknown, said);
+            as_text.unwrap_or_else(|| Doubt::missing(why("page")))
         })
     }
 

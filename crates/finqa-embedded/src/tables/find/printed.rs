@@ -236,7 +236,8 @@ impl Tables {
         };
         // A plan that the question does not ask for stands beside every line of actual figures.
         let means = |other: (&Label, bool), own: (&Label, bool)| {
-            let named = !other.0.words.is_empty() || other.0.period.is_some();
+            let mut words = other.0.words.iter();
+            let named = words.any(|word| !is_light(word)) || other.0.period.is_some();
             !is_said(own.0) && (named && is_said(other.0) || own.1 && !other.1)
         };
         let of_row = |row: usize| table.rows.get(row).map(|row| (&row.label, row.plan));
@@ -288,6 +289,12 @@ impl Tables {
                 && (row.printed.contains(", ")
                     || rows.any(|(_, other)| parts(other).iter().any(shared)))
         };
+        // The row "Boats" in a table with other rows of the kind "Boats".
+        let mut others = table.body().filter(|(at, _)| *at != best.place.row);
+        let of_others = others.any(|(_, other)| {
+            let mut texts = other.texts.iter();
+            texts.any(|(_, text)| plain_stems(text) == row.label.words)
+        });
         let mut labels = self.labels_of(best.place);
         let why = if row.may_be_name && !named.any(is_said) {
             "may be a total or a name"
@@ -296,6 +303,8 @@ impl Tables {
             && of.names.iter().any(of_name)
         {
             "may be a name and not what is meant"
+        } else if of_others {
+            "may be one of several that have this text"
         } else if parts(row).iter().any(twice) {
             "has one word of the question in two labels"
         } else if of.total && !labels.any(|label| label.total) {

@@ -1,7 +1,7 @@
 //! Looks up a cell of the tables by its place, names it, and finds its period.
 
-use finqa_core::page::CellNumber;
 use finqa_core::page::period::Period;
+use finqa_core::page::{Cell, CellKind, CellNumber, TableRow};
 
 use super::Tables;
 use super::table::{Label, Place, ReportColumn, ReportRow, ReportTable};
@@ -106,6 +106,30 @@ impl ReportTable {
     /// The rows below the header, each with its index.
     pub(crate) fn body(&self) -> impl Iterator<Item = (usize, &ReportRow)> + Clone {
         self.rows.iter().enumerate().skip(1)
+    }
+
+    /// The texts of all rows that are no labels, each with its column.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (usize, &str)> {
+        let texts = self.body().flat_map(|(_, row)| &row.texts);
+        texts.map(|(at, text)| (*at, &**text))
+    }
+
+    /// The texts of a row that are neither its label nor its unit.
+    pub(super) fn texts_of(
+        &self,
+        row: &TableRow,
+        cells: &[Cell],
+        unit: Option<usize>,
+    ) -> Vec<(usize, Box<str>)> {
+        // The label can be in two columns.
+        let first = cells.first().map_or("", |cell| cell.raw.trim());
+        let behind = if row.label == first { 1 } else { 2 };
+        let texts = cells.iter().enumerate().skip(behind).filter(|(at, cell)| {
+            self.single && unit != Some(*at) && cell.kind == CellKind::Text && cell.number.is_none()
+        });
+        texts
+            .map(|(at, cell)| (at, cell.raw.trim().into()))
+            .collect()
     }
 
     /// The columns behind that of the labels, each with its index.

@@ -98,6 +98,8 @@ pub(crate) struct ReportRow {
     pub(crate) unit: String,
     /// The figures, with the percentage and the scale that labels and captions state.
     pub(crate) cells: Vec<Option<CellNumber>>,
+    /// The texts in the cells of a single table that are no labels, each with its column.
+    pub(crate) texts: Vec<(usize, Box<str>)>,
     /// Columns of cells with a dash, which means that there is no amount.
     pub(crate) dashes: Vec<usize>,
     /// Columns of cells that look like figures but could not be read, each with the reason.
@@ -209,11 +211,8 @@ impl ReportTable {
             |column: &ReportColumn| lists("unit units currency", &column.printed.to_lowercase());
         let unit = self.columns.iter().position(is_unit);
         // Where only a period heads the columns, all figures of a row have one unit.
-        let headed = |c: usize| {
-            self.columns
-                .get(c)
-                .is_some_and(ReportColumn::is_headed_by_period)
-        };
+        let heads = &self.columns;
+        let headed = |c: usize| heads.get(c).is_some_and(ReportColumn::is_headed_by_period);
         let mut rows = Vec::with_capacity(table.rows().len());
         for (at, (row, cells)) in table.rows().iter().zip(table.cells()).enumerate() {
             let mut read = ReportRow::read(&row.label, self, days);
@@ -228,6 +227,7 @@ impl ReportTable {
                 figure.scale = table.scale_at(at, c).filter(|_| !figure.percent);
                 Some(figure)
             };
+            read.texts = self.texts_of(row, cells, unit);
             let dashes = cells.iter().enumerate();
             let dashes = dashes.filter(|(_, cell)| cell.kind == CellKind::Dash);
             read.dashes = dashes.map(|(c, _)| c).collect();

@@ -72,8 +72,8 @@ fn in_both_cases(question: &str) -> (String, String) {
 }
 
 /// The question with its misspelled words corrected, and with the abbreviations that people type
-/// written out: "op margin", "revs". A word
-/// that a label of the page has is kept, and so is a name in `concepts.txt`.
+/// written out: "op margin", "revs". A word that a label of the page has is kept, and so is a name
+/// in `concepts.txt`.
 pub(crate) fn written_out(tables: &Tables, question: &str) -> String {
     let question = asked_plainly(tables, &spelling::corrected(tables, question));
     let marks = |c: char| !c.is_alphanumeric();
@@ -414,7 +414,7 @@ impl QuestionWords<'_> {
             return noise && !self.labels.has(&word.range);
         }
         // "Regions" in "both regions" is a filler if no label has it.
-        let of_all = matches!(self.before(at), Some("both" | "all"));
+        let of_all = self.tables.are_all_rows(self.before(at), word.text, &word.stems);
         // "Did we pay any rent?"
         let verbs = "there we they it company pay paid have had spend spent";
         let any = word.text == "any" && self.before(at).is_some_and(|it| lists(verbs, it));

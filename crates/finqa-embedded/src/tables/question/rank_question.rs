@@ -53,6 +53,11 @@ pub(crate) const PLACE_NOUNS: &str = "country countries region regions geography
 const OTHER_NOUNS: &str = "product products line lines class classes category categories business businesses \
     brand brands type types unit units channel channels market markets";
 
+/// Further nouns for the rows of a table.
+const ANY_NOUNS: &str = "department departments team teams site sites store stores shop shops branch \
+    branches office offices project projects customer customers client clients item items account \
+    accounts entry entries row rows month months quarter quarters year years";
+
 /// Words that can be between "which" and the noun.
 const ADJECTIVES: &str = "of the our its their two three four five six all operating reportable reporting business \
     geographic geographical single individual";
@@ -219,6 +224,12 @@ fn is_noun(token: &Token) -> bool {
 pub(crate) fn is_part_noun(word: &str) -> bool {
     let nouns = [PART_NOUNS, PLACE_NOUNS, OTHER_NOUNS];
     nouns.iter().any(|list| lists(list, word))
+}
+
+/// True for a noun that can be said of the rows of any table: "all departments". "All tiles" asks
+/// for something that a table can lack.
+pub(crate) fn is_any_noun(word: &str) -> bool {
+    is_part_noun(word) || lists(ANY_NOUNS, word)
 }
 
 /// True for a token that can name the parts.
