@@ -127,11 +127,12 @@ impl RankedAnswer {
     /// several values; those keep their unit, and a label has none.
     fn answer_with(&mut self, words: Option<&String>, values: bool) {
         let Some(words) = words else { return };
+        let is_printed = self.program == *words;
         self.program = String::new();
         self.value = Value::Text(words.clone());
         if !values {
-            self.steps
-                .push(format!("Its label is the answer: {words}."));
+            let label = (!is_printed).then(|| format!("Its label is the answer: {words}."));
+            self.steps.extend(label);
             self.unit = Unit::default();
         }
     }

@@ -49,7 +49,7 @@ impl Tables {
     }
 
     /// The probability that every one of these cells is the one the question means, from 0 to 1.
-    fn reliability(&self, cells: &BTreeSet<Place>) -> f64 {
+    pub(super) fn reliability(&self, cells: &BTreeSet<Place>) -> f64 {
         let of = |cell: &Place| match self.table(*cell) {
             Some(table) if table.single => OF_SINGLE,
             Some(table) if table.statement.is_some() => OF_STATEMENT,

@@ -5,6 +5,7 @@ use finqa_core::text::cut;
 
 use super::Turn;
 use super::compute::direct_answer::DirectAnswer;
+use super::compute::text_answer::TEXT;
 use super::find::fit::FitFigure;
 use super::find::spelled;
 use super::page::table::Place;
@@ -57,7 +58,12 @@ impl Tables {
     /// same reading.
     pub(super) fn explain(&self, turn: &Turn, answer: &TableResult<DirectAnswer>) -> Explanation {
         let mut out = Explanation::default();
-        let (asked, found) = (turn.asked.as_ref(), answer.as_ref().ok());
+        let found = answer.as_ref().ok();
+        let is_text = found.is_some_and(|found| found.name == TEXT);
+        if is_text {
+            "take the text of a cell".clone_into(&mut out.operation);
+        }
+        let asked = turn.asked.as_ref().filter(|_| !is_text);
         let taken: Vec<Place> = distinct(found.into_iter().flat_map(DirectAnswer::places));
         let operands = asked.into_iter().flat_map(|asked| &asked.operands);
         let operands: Vec<Operand> = operands.map(|of| self.with_each(of)).collect();

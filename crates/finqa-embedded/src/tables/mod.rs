@@ -53,7 +53,7 @@
 //!           a margin                       quotient                     find/mod.rs
 //!           a measure by its formula       measure                      find/measure.rs
 //!           the sum of its printed parts   in_parts                     find/parts.rs
-//!         the rows with one text         of_category                  find/categories.rs
+//!         the rows with one text           of_category                  find/categories.rs
 //!         the figures of a share or ratio  share_operands               compute/pairs.rs
 //!           two figures of one part        of_one_part                  find/together.rs
 //!           two figures of one table       pair_together                find/together.rs
@@ -65,6 +65,7 @@
 //!             the scale of a figure        scale_doubt                  compute/count_doubt.rs
 //!     doubts by the words of the question  doubt_wording                compute/doubts.rs
 //!     confidence                           weighed                      confidence.rs
+//!   a text of a cell, if not sure          text_answer                  compute/text_answer.rs
 //! a sentence, if not sure (report)         stated                       find/sentences.rs
 //! the answer for people                    from_tables                  answering/from_labels.rs
 //! whether it is sure, for people           Session::doubts              finqa-ask/src/gate.rs
@@ -149,7 +150,11 @@ impl Tables {
             last = self.turn(&text, last.as_ref(), no_history);
         }
         let turn = last?;
-        let answer = self.answer_of(&turn);
+        let mut answer = self.answer_of(&turn);
+        let is_sure = matches!(&answer, Ok(found) if found.doubt.is_none());
+        if let Some(text) = self.text_answer(&turn.text).filter(|_| !is_sure) {
+            answer = Ok(text);
+        }
         if let Some(out) = explanation {
             *out = self.explain(&turn, &answer);
         }

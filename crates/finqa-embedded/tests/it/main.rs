@@ -15,5 +15,6 @@ mod own_periods;
 mod own_questions;
 mod own_senses;
 mod own_tables;
+mod own_texts;
 mod own_wording;
 mod pages;

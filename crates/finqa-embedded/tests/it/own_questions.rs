@@ -4,6 +4,7 @@
 use super::own_groups::GROUPED;
 use super::own_senses::SENSES;
 use super::own_tables::{NOT_SURE, check};
+use super::own_texts::TEXTS;
 
 pub(crate) enum Expected {
     Is(&'static str),
@@ -22,6 +23,7 @@ fn a_question_is_answered_from_the_labels_or_its_doubt_is_named() {
     check(NOT_SURE);
     check(GROUPED);
     check(SENSES);
+    check(TEXTS);
 }
 
 #[rustfmt::skip] // A table: rustfmt would give most of its rows four lines.

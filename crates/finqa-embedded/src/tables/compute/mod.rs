@@ -10,4 +10,5 @@ pub(super) mod pairs;
 pub(super) mod series;
 pub(super) mod several;
 pub(super) mod spelled;
+pub(super) mod text_answer;
 pub(super) mod unmet;

@@ -38,6 +38,16 @@ impl Tables {
         all && self.only_as_text(stems, noun).is_none()
     }
 
+    /// True for the row "Boats" in a table with other rows of the kind "Boats".
+    pub(crate) fn is_text_of_others(&self, table: &ReportTable, at: usize) -> bool {
+        let words = table.rows.get(at).map(|row| &row.label.words);
+        let mut others = table.body().filter(|(other, _)| *other != at);
+        others.any(|(_, other)| {
+            let mut texts = other.texts.iter();
+            texts.any(|(_, text)| words == Some(&plain_stems(text)))
+        })
+    }
+
     /// The sum of the rows with a text that the operand names, in the only column that its other
     /// words name: the stock value of all paint. `None` unless the column adds up to a total of the
     /// table or, in a table without totals, the question asks for one.

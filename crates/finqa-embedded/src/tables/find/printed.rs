@@ -289,12 +289,6 @@ impl Tables {
                 && (row.printed.contains(", ")
                     || rows.any(|(_, other)| parts(other).iter().any(shared)))
         };
-        // The row "Boats" in a table with other rows of the kind "Boats".
-        let mut others = table.body().filter(|(at, _)| *at != best.place.row);
-        let of_others = others.any(|(_, other)| {
-            let mut texts = other.texts.iter();
-            texts.any(|(_, text)| plain_stems(text) == row.label.words)
-        });
         let mut labels = self.labels_of(best.place);
         let why = if row.may_be_name && !named.any(is_said) {
             "may be a total or a name"
@@ -303,7 +297,7 @@ impl Tables {
             && of.names.iter().any(of_name)
         {
             "may be a name and not what is meant"
-        } else if of_others {
+        } else if self.is_text_of_others(table, best.place.row) {
             "may be one of several that have this text"
         } else if parts(row).iter().any(twice) {
             "has one word of the question in two labels"

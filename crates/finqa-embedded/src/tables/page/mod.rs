@@ -1,7 +1,7 @@
 //! Reads all tables of a page once for all its questions, and defines the reasons for doubt.
 
 mod cells;
-mod days;
+pub(super) mod days;
 pub(super) mod table;
 pub(super) mod tags;
 mod totals;
@@ -10,7 +10,7 @@ pub(super) mod word_weights;
 
 use std::collections::{BTreeMap, HashSet};
 
-use finqa_core::page::period::{DayOrder, FiscalYears, Period, Times};
+use finqa_core::page::period::{FiscalYears, Period};
 use finqa_core::page::{Cell, Cover, Statement, Table};
 use finqa_core::pattern;
 use finqa_core::question::Document;
@@ -311,14 +311,7 @@ fn subject(document: &Document, tables: &[ReportTable]) -> HashSet<String> {
 /// True if most rows of a table have a day and a text, such as a shop or a payee.
 fn lists_transactions(table: &Table) -> bool {
     let rows = table.cells().get(1..).unwrap_or_default();
-    let is_day = |cell: &Cell| {
-        let orders = [DayOrder::DayFirst, DayOrder::MonthFirst];
-        orders.into_iter().any(|order| {
-            let (period, rest) = Times::heading_in(&cell.raw, order);
-            let end = period.map(|period| period.end);
-            end.is_some_and(|end| end.day.is_some()) && plain_stems(&rest).is_empty()
-        })
-    };
+    let is_day = |cell: &Cell| days::is_day(&cell.raw);
     let is_text = |cell: &Cell| cell.number.is_none() && cell.raw.contains(char::is_alphabetic);
     let is_listed = |row: &&Vec<Cell>| {
         row.iter().any(is_day) && row.iter().any(|cell| is_text(cell) && !is_day(cell))
