@@ -191,5 +191,7 @@ Total;;1020", &[
         ("What was the worth of all boats?", Unsure("one of several")),
         ("What was the worth of all tiles?", Unsure("does not mention \"tiles\"")),
         ("What was the worth of all items?", Is("1020")),
+        ("What was the worth of all three articles?", Is("1020")),
+        ("What was the worth of all other items?", Unsure("does not mention \"other\"")),
     ]),
 ];

@@ -53,10 +53,11 @@ pub(crate) const PLACE_NOUNS: &str = "country countries region regions geography
 const OTHER_NOUNS: &str = "product products line lines class classes category categories business businesses \
     brand brands type types unit units channel channels market markets";
 
-/// Further nouns for the rows of a table.
+/// Further nouns for the rows of a table, and what can be between "all" and them: "all three sites".
 const ANY_NOUNS: &str = "department departments team teams site sites store stores shop shops branch \
     branches office offices project projects customer customers client clients item items account \
-    accounts entry entries row rows month months quarter quarters year years";
+    accounts entry entries row rows month months quarter quarters year years \
+    two three four five six seven eight nine ten eleven twelve together";
 
 /// Words that can be between "which" and the noun.
 const ADJECTIVES: &str = "of the our its their two three four five six all operating reportable reporting business \
