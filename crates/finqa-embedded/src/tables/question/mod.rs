@@ -414,7 +414,9 @@ impl QuestionWords<'_> {
             return noise && !self.labels.has(&word.range);
         }
         // "Regions" in "both regions" is a filler if no label has it.
-        let of_all = self.tables.are_all_rows(self.before(at), word.text, &word.stems);
+        let of_all = self
+            .tables
+            .are_all_rows(self.before(at), word.text, &word.stems);
         // "Did we pay any rent?"
         let verbs = "there we they it company pay paid have had spend spent";
         let any = word.text == "any" && self.before(at).is_some_and(|it| lists(verbs, it));
