@@ -104,7 +104,13 @@ fn periods_that_overlap_have_no_sum() {
     ];
     assert_answers("a.csv", parts, &questions);
     let both = "Item,FY 2033,Q4 2033\nRevenue,100,30\n";
-    assert_answers("c.csv", both, &[("revenue in 2033 and Q4 2033", "")]);
+    let questions = [
+        ("total revenue in 2033 and Q4 2033", ""),
+        // Each of both is asked for, and not their sum.
+        ("revenue in 2033 and Q4 2033", "100; 30"),
+        ("how much revenue in 2033 and Q4 2033", ""),
+    ];
+    assert_answers("c.csv", both, &questions);
     let levels = "Item,H1 2033,FY 2033\nHeadcount,300,320\n";
     assert_answers(
         "b.csv",

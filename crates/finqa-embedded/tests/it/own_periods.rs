@@ -171,6 +171,7 @@ North;40;30
 South;35;29
 Total;75;59", &[
         ("What was the share of sales in the North?", Unsure("would be a total")),
+        ("What was the best region for sales?", Unsure("may ask for a name")),
         ("What share of total sales was in the North?", Is("53.3%")),
     ]),
     ("Item;2031;2032

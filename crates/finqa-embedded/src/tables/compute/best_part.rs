@@ -146,13 +146,12 @@ impl Tables {
         if !matches!(which, Some(Which::Period(_))) {
             self.check_totals(of)?;
         }
-        // "The lowest region" names the column of the labels, and all figures are of regions.
+        // "The lowest region" names the column of the labels. All figures are of regions.
         let of_corner = |word: &SaidWord| {
             let mut tables = self.tables.iter();
             tables.any(|table| table.is_in_corner(&word.stem)) && !self.says(&word.stem)
         };
-        let named = of.names.is_empty() && !of.words.is_empty();
-        let unnamed = which.is_none() && named && of.words.iter().all(of_corner);
+        let unnamed = which.is_none() && of.words.first().is_some_and(of_corner);
         missing_if(unnamed, "the question may ask for a name")?;
         let series = self.as_losses(std::slice::from_ref(of), self.series(of, which)?)?;
         self.in_one_unit(&series)?;

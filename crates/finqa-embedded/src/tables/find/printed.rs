@@ -140,10 +140,7 @@ impl Tables {
                 one.period.map(Period::length) == asked.map(Period::length)
             });
         }
-        let longer = |one: &FitFigure| {
-            let undated = |period: &Period| period.end.day.is_none() && period.length() > 1;
-            one.period.as_ref().is_some_and(undated)
-        };
+        let longer = |one: &FitFigure| one.period.is_some_and(|period| period.end.month.is_none());
         let only_longer = self.is_single_table() && month && all.iter().all(longer);
         missing_if(only_longer, "the page has no figure of this month alone")?;
         let day = asked.and_then(|of| of.end.day).is_some_and(|day| day < 28);

@@ -5,6 +5,7 @@ use finqa_core::page::{Cell, CellKind, CellNumber, TableRow};
 
 use super::Tables;
 use super::table::{Label, Place, ReportColumn, ReportRow, ReportTable};
+use crate::tables::words::same_word;
 
 impl Place {
     /// True if both cells are in one row.
@@ -95,6 +96,11 @@ impl ReportColumn {
 }
 
 impl ReportRow {
+    /// True if the row's label or its section has the word.
+    pub(crate) fn says(&self, word: &str) -> bool {
+        self.label.says(word) || self.section.iter().any(|own| same_word(own, word))
+    }
+
     /// True for a row without figures, which is a heading of the rows below it. A row of dashes is
     /// not one.
     pub(crate) fn is_heading(&self) -> bool {

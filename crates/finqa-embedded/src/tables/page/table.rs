@@ -493,9 +493,4 @@ impl ReportRow {
             ..Self::default()
         }
     }
-
-    /// True if the row's label or its section has the word.
-    pub(crate) fn says(&self, word: &str) -> bool {
-        self.label.says(word) || self.section.iter().any(|own| same_word(own, word))
-    }
 }
