@@ -73,7 +73,7 @@ const PLANS: [&str; 3] = ["target", "plan", "forecast"];
 const NOT_PEOPLE: &str = "days hours orders tickets cost costs sales wages pay revenue";
 
 /// Verbs for what moves a level.
-const MOVING: &str = "pay paid spend spent use used using take took bring brought put came come";
+const MOVING: &str = "pay paid spend spent use used using take took bring brought put came";
 
 impl Tables {
     /// Adds the doubts that the words of a question raise. Most replace a doubt about the figures,
