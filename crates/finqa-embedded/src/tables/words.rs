@@ -52,14 +52,14 @@ pub(crate) const NOISE: &str = "about around far onto quite so thank thanks towa
 /// Further ones, which are ignored in questions about reports. People put them around the name of a
 /// figure: "how much went out the door for rent". In a small table, they can mean another figure:
 /// "how much is left?", "how many people did we take on?"
-pub(crate) const REPORT_NOISE: &str = "should may might must would again away back bad \
-    big bring bringing brings brought carry carrying carried charge charged door fast get gets got \
-    getting good handed hold held holding incur incurred into keep kept laid let lay large left order out outlay \
+pub(crate) const REPORT_NOISE: &str = "\
+    should may might must would again away back bad big bring bringing brings brought \
+    carry carrying carried charge charged door fast get gets got getting good handed hold \
+    held holding incur incurred into keep kept laid let lay large left order out outlay \
     overall pass post posted puts quick quickly rapidly sit size stood strongly take taken \
     takes took use using whole win worldwide within high huge lot lots money dollar \
     dollars usd only still yet statement statements sheet sheets balance printed sum level \
-    levels invest invested owe owed owes own airline insurer retailer \
-    manufacturer";
+    levels invest invested owe owed owes own airline insurer retailer manufacturer";
 
 /// Words for what is spent on something. Any cost can be meant by them.
 pub(crate) const SPEND: &str =
