@@ -7,6 +7,13 @@ use super::own_questions::Questions;
 /// Each table with its questions.
 #[rustfmt::skip] // Tables: rustfmt would indent their lines.
 pub(crate) const SENSES: &[Questions] = &[
+    // The cell that is asked for is empty, and a row with more in brackets is another one.
+    ("Item;2031;2032
+Rent;500;
+Rent (garage);30;31", &[
+        ("What was rent in 2032?", Unsure("is an empty cell")),
+        ("What was rent (garage) in 2032?", Is("31")),
+    ]),
     // "IT" is a name even if no row has it.
     ("Item;2031;2032
 Licences;500;520

@@ -1,5 +1,7 @@
 //! Writes a calculation in the names of its figures: `Operating income / Net sales`.
 
+use std::cell::RefCell;
+
 use finqa_core::program::{Expression, Op};
 
 use super::evidence::NamedEvidence;
@@ -19,13 +21,24 @@ pub(super) fn in_names(program: &str, evidence: &[NamedEvidence]) -> Option<Stri
             cited.label.replace(" · ", ", ")
         }
     };
+    // Two figures can be equal, so each use takes the next citation with this value.
+    let used = RefCell::new(vec![false; evidence.len()]);
     let name = |literal: &str| {
         // A program may write a figure without the commas, brackets and signs of the citation.
         let bare = |text: &str| text.replace(['-', '(', ')', ',', '$', ' '], "");
         let is = |cited: &&NamedEvidence| bare(&cited.literal) == bare(literal);
         match literal.strip_prefix("const_") {
             Some(constant) => Some(constant.to_owned()),
-            None => evidence.iter().find(is).map(named),
+            None => {
+                let mut used = used.borrow_mut();
+                let all = || evidence.iter().enumerate().filter(|(_, cited)| is(cited));
+                let next = all().find(|(at, _)| used.get(*at) == Some(&false));
+                let (at, cited) = next.or_else(|| all().next())?;
+                if let Some(used) = used.get_mut(at) {
+                    *used = true;
+                }
+                Some(named(cited))
+            }
         }
     };
     (op != Op::Greater).then(|| written(&expression, &name, 0))?
@@ -88,17 +101,19 @@ mod tests {
             cited("Revenue", "2031", "1,250"),
             cited("Revenue", "2030", "1000"),
             cited("Costs", "2031", "700"),
+            cited("Costs", "2030", "700"),
         ];
         for (program, formula) in [
             ("1250", None),
-            ("subtract(1250, 700)", Some("Revenue, 2031 - Costs")),
+            ("subtract(1250, 700)", Some("Revenue, 2031 - Costs, 2031")),
+            ("add(700, 700)", Some("Costs, 2031 + Costs, 2030")),
             (
                 "subtract(1250, 1000), divide(#0, 1000)",
                 Some("(Revenue, 2031 - Revenue, 2030) / Revenue, 2030"),
             ),
             (
                 "subtract(1250, 700), subtract(1000, #0)",
-                Some("Revenue, 2030 - (Revenue, 2031 - Costs)"),
+                Some("Revenue, 2030 - (Revenue, 2031 - Costs, 2031)"),
             ),
             (
                 "add(1250, 1000), divide(#0, const_2)",

@@ -229,7 +229,7 @@ impl Tables {
                 let mut words = readings.iter().flat_map(|one| &one.words);
                 is_light(own) || words.any(|word| same_word(own, word))
             };
-            label.words.iter().all(said)
+            label.words.iter().chain(&label.aside).all(said)
         };
         // A plan that the question does not ask for stands beside every line of actual figures.
         let means = |other: (&Label, bool), own: (&Label, bool)| {
