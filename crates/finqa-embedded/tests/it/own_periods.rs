@@ -65,6 +65,14 @@ Fees;10;11;12;13", &[
         ("What were fees from March to July?", Unsure("lacks a period")),
         ("What were fees from June to July?", Is("25")),
     ]),
+    // Months of two years.
+    ("Item;Jan 2031;Feb 2031;Mar 2031;Jan 2032;Feb 2032;Mar 2032
+Fees;10;11;12;20;21;22", &[
+        ("What were fees in Q1 2032?", Is("63")),
+        ("What were fees in Q1 2031?", Is("33")),
+        ("What were fees in Q1?", Unsure("")),
+        ("What were fees in Q2 2032?", Unsure("")),
+    ]),
     // The table has the quarter itself.
     ("Item;Jan;Feb;Mar;Q1
 Fees;10;11;12;34", &[

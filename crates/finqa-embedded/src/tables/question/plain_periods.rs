@@ -57,11 +57,10 @@ impl Tables {
     /// from January on once, and no period of that length.
     fn months_of(&self, part: Period) -> Option<[Period; 2]> {
         let (length, number) = (part.length(), part.quarter?);
-        let (months, longer): (Vec<Period>, Vec<Period>) =
-            (self.periods_of(0).into_iter()).partition(|one| one.length() == 1);
-        let other_year = |one: &Period| part.end.year.is_some() && one.end.year != part.end.year;
+        let of_year = |one: &Period| part.end.year.is_none() || one.end.year == part.end.year;
+        let all = self.periods_of(0).into_iter().filter(of_year);
+        let (months, longer): (Vec<Period>, Vec<Period>) = all.partition(|one| one.length() == 1);
         let unclear = longer.iter().any(|one| one.length() == length)
-            || months.iter().any(other_year)
             // The fiscal year of a table that begins with another month is not known.
             || (1..).zip(&months).any(|(at, one)| one.last_month() != at);
         let from = usize::from(length * (number - 1));
