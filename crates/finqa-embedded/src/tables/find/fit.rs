@@ -3,7 +3,6 @@
 
 use finqa_core::page::period::Period;
 
-use super::{Amount, AmountKind, FigureExpr, common_period, leaf};
 use crate::tables::page::table::{Place, ReportTable};
 use crate::tables::page::{TableResult, Tables, missing};
 use crate::tables::question::operand::{Operand, Phrasing};
@@ -102,7 +101,7 @@ impl Tables {
     }
 
     /// The figures in a period that fit one of the readings, each with its fit to the best of them.
-    fn fitting(
+    pub(super) fn fitting(
         &self,
         figures: impl Iterator<Item = FitFigure>,
         readings: &[Phrasing],
@@ -134,23 +133,6 @@ impl Tables {
         };
         let figures = figures.filter(|one| self.fits(one.period, asked));
         figures.filter_map(fit).collect()
-    }
-
-    /// The only dash that fits an operand in full, as an amount of zero; `None` otherwise.
-    pub(crate) fn dash(&self, of: &Operand) -> Option<Amount> {
-        let dashes = self.tables.iter().flat_map(|table| {
-            let rows = table.body();
-            rows.flat_map(move |(r, row)| row.dashes.iter().map(move |c| table.unknown(r, *c)))
-        });
-        let mut found = self.fitting(dashes, &of.readings(), common_period([of]));
-        found.retain(|one| one.full && one.unqualified);
-        let [only] = found[..] else { return None };
-        let zero = FigureExpr::Leaf(leaf("0", only.place)?);
-        let at = Some(only);
-        Some(Amount {
-            at,
-            ..Amount::computed(zero, AmountKind::Number, None)
-        })
     }
 
     /// Checks that no cell that could not be read fits the operand in full, and better than every
@@ -202,7 +184,7 @@ impl ReportTable {
     }
 
     /// A figure of which only place, period and plan are known.
-    fn unknown(&self, row: usize, column: usize) -> FitFigure {
+    pub(super) fn unknown(&self, row: usize, column: usize) -> FitFigure {
         FitFigure {
             place: self.place(row, column),
             in_plain_section: true,

@@ -151,6 +151,23 @@ pub(crate) fn common_period<'o>(of: impl IntoIterator<Item = &'o Operand>) -> Op
 }
 
 impl Tables {
+    /// The only dash that fits an operand in full, as an amount of zero; `None` otherwise.
+    pub(crate) fn dash(&self, of: &Operand) -> Option<Amount> {
+        let dashes = self.tables.iter().flat_map(|table| {
+            let rows = table.body();
+            rows.flat_map(move |(r, row)| row.dashes.iter().map(move |c| table.unknown(r, *c)))
+        });
+        let mut found = self.fitting(dashes, &of.readings(), common_period([of]));
+        found.retain(|one| one.full && one.unqualified);
+        let [only] = found[..] else { return None };
+        let zero = FigureExpr::Leaf(leaf("0", only.place)?);
+        let at = Some(only);
+        Some(Amount {
+            at,
+            ..Amount::computed(zero, AmountKind::Number, None)
+        })
+    }
+
     /// A doubt about a cell, in which `why` follows the cell's name.
     pub(crate) fn doubt_about(&self, place: Place, why: &str) -> Doubt {
         Doubt::missing(format!("{} {why}", self.full_name(place)))
