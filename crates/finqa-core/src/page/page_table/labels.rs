@@ -19,7 +19,7 @@ enum FirstColumn {
 /// The label of each row, that of the header included.
 pub(super) fn of_rows(cells: &[Vec<Cell>]) -> Vec<String> {
     let kind = first_column(cells);
-    // How many groups have a line of this name. Counted once, because a table can be long.
+    // The number of groups with a line of each name. Counted once, because a table can be long.
     let mut lines: HashMap<&str, usize> = HashMap::new();
     if kind == Some(FirstColumn::Groups) {
         for row in cells.iter().skip(1) {

@@ -69,7 +69,7 @@ const OF_AMOUNTS: [&str; 7] = [
 /// Names of plans. A household's "budget" can be what was spent.
 const PLANS: [&str; 3] = ["target", "plan", "forecast"];
 
-/// What tables count or measure instead of people.
+/// Words in the names of tables that count or measure something other than people.
 const NOT_PEOPLE: &str = "days hours orders tickets cost costs sales wages pay revenue";
 
 /// Verbs for what moves a level.

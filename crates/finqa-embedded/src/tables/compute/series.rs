@@ -5,6 +5,7 @@ use finqa_core::page::{MONTHS, Statement};
 
 use super::direct_answer::DirectAnswer;
 use crate::tables::find::fit::FitFigure;
+use crate::tables::find::periods::month_number;
 use crate::tables::find::{Amount, AmountKind, places};
 use crate::tables::page::{Doubt, TableResult, Tables, missing_if, open_if};
 use crate::tables::question::operand::Operand;
@@ -67,10 +68,10 @@ impl Tables {
         let latest = of_report.then(|| self.figure(&undated, None)).transpose()?;
         let place = latest.and_then(|one| places(&one.expr).next());
         let spans = self.series_of(of, length, place.map_or(0, |at| at.table));
-        let month =
-            |one: &Period| 12 * one.end.year.unwrap_or_default() + u16::from(one.last_month());
         let follows = |two: &[Period]| match two {
-            [a, b] if b.end.day.is_none() => month(a) + u16::from(b.length()) == month(b),
+            [a, b] if b.end.day.is_none() => {
+                month_number(a) + u16::from(b.length()) == month_number(b)
+            }
             _ => true,
         };
         let gap = of.through && self.is_single_table() && !spans.windows(2).all(follows);

@@ -7,19 +7,17 @@ use finqa_core::number::within;
 use super::Amount;
 use super::fit::FitFigure;
 use crate::tables::page::table::{ReportRow, ReportTable};
+use crate::tables::page::totals::ROUNDED;
 use crate::tables::page::{Doubt, Tables};
 use crate::tables::question::operand::Operand;
 use crate::tables::question::rank_question::is_any_noun;
 use crate::tables::words::{is_light, is_loose, plain_stems};
 
-/// Largest relative difference between a total and the sum of all rows, which may be rounded.
-const ROUNDED: f64 = 0.001;
-
 /// A text that several rows can share, as its column and its stems.
 type SharedText = (usize, Vec<String>);
 
 impl Tables {
-    /// The doubt that the page has words of the question only as a text, which is no label.
+    /// The doubt that the page has words of the question only as a text, which is not a label.
     pub(crate) fn only_as_text(&self, words: &[String], said: &str) -> Option<Doubt> {
         let table = self.tables.first()?;
         let (at, _) = table.texts().find(|(_, text)| {

@@ -10,6 +10,12 @@ use super::keep;
 use crate::tables::page::table::ReportTable;
 use crate::tables::page::{Doubt, TableResult, Tables, missing};
 
+/// The last month of a period, counted from the year 0, which is also that of a period without a
+/// year.
+pub(crate) fn month_number(period: &Period) -> u16 {
+    12 * period.end.year.unwrap_or_default() + u16::from(period.last_month())
+}
+
 /// True unless a question names a year. Without one, the latest period is meant.
 pub(crate) fn asks_for_latest(asked: Option<Period>) -> bool {
     asked.is_none_or(|asked| asked.end.year.is_none())

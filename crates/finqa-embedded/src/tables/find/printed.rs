@@ -219,7 +219,7 @@ impl Tables {
         }
     }
 
-    /// The doubt that a figure of a single table is only beside the cell that the question names,
+    /// The doubt that a figure of a single table is only next to the cell that the question names,
     /// which is empty: it is in the column "Target 2032", and that of "2032" is meant.
     fn beside_empty(&self, of: &Operand, asked: Option<Period>, best: &FitFigure) -> Option<Doubt> {
         let table = self.table(best.place).filter(|table| table.single)?;
@@ -231,7 +231,7 @@ impl Tables {
             };
             label.words.iter().chain(&label.aside).all(said)
         };
-        // A plan that the question does not ask for stands beside every line of actual figures.
+        // A plan that the question does not ask for is next to every line of actual figures.
         let means = |other: (&Label, bool), own: (&Label, bool)| {
             let mut words = other.0.words.iter();
             let named = words.any(|word| !is_light(word)) || other.0.period.is_some();

@@ -79,7 +79,7 @@ static INSIDE: Pattern = pattern!(r"\.(\s+\p{Ll}|\s*,)");
 /// Words that change what a sentence states, although they name nothing.
 const CHANGING: &str = "not per each every us their related net over between if";
 
-/// What an amount can be for each of.
+/// Units for each of which an amount can be stated: "$5 a month".
 const UNITS: &str = "hour day week month quarter year store share unit employee";
 
 /// A number that a sentence of a report states.

@@ -4,7 +4,7 @@ mod cells;
 pub(super) mod days;
 pub(super) mod table;
 pub(super) mod tags;
-mod totals;
+pub(super) mod totals;
 mod unlabelled;
 pub(super) mod word_weights;
 
@@ -36,8 +36,7 @@ pub(crate) struct Tables {
     subject: HashSet<String>,
     /// The names of a single table, without what only says that it is one.
     pub(crate) names: Vec<String>,
-    /// True for a single table whose figures can be what was spent: none of its labels names a
-    /// plan, a price, a quantity, or what is not paid yet.
+    /// True for a single table whose figures can be what was spent ([`shows_costs`]).
     pub(crate) shows_costs: bool,
     /// The first texts of a report, which may name the company.
     pub(crate) head: String,

@@ -7,7 +7,7 @@ use super::table::{ReportRow, ReportTable};
 use crate::tables::words::{is_light, plain_stems};
 
 /// Largest relative difference between a total and the sum of its parts, which may be rounded.
-const ROUNDED: f64 = 0.001;
+pub(crate) const ROUNDED: f64 = 0.001;
 
 /// Maximum number of rows above a total that are added up, which limits the time.
 const MOST_ROWS: usize = 1000;

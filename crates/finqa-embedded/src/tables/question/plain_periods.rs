@@ -7,6 +7,7 @@ use finqa_core::text::Pattern;
 
 use super::operand::Operand;
 use super::request::{Asked, Operation};
+use crate::tables::find::periods::month_number;
 use crate::tables::page::Tables;
 
 /// A comparison with the period directly before the one that the question names.
@@ -109,9 +110,7 @@ fn with_period_before(tables: &Tables, question: &str) -> Option<String> {
         .iter()
         .rev()
         .find(|one| one.length() == length)?;
-    let year = |one: &Period| 12 * one.end.year.unwrap_or_default();
-    let month = |one: &Period| year(one) + u16::from(one.last_month());
-    let adjacent = month(before) + u16::from(length) == month(all.get(at)?);
+    let adjacent = month_number(before) + u16::from(length) == month_number(all.get(at)?);
     (named.length() == length && adjacent).then(|| {
         let joins = found["joins"]
             .to_lowercase()
